@@ -1,0 +1,9 @@
+-- luacheck: everything is local; `host` is the C host's table, `skip` belongs to test files.
+std = "lua54"
+max_line_length = 120
+read_globals = { "host" }
+files["tests"] = { read_globals = { "skip" }, globals = { "host" }, max_line_length = 140 }
+files["spaces"] = {
+  std = { read_globals = { "space", "given", "param", "let", "must", "prefer", "seed", "ipairs" } },
+}
+exclude_files = { "tests/fail", "out" }
