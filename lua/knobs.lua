@@ -1,0 +1,233 @@
+-- knobs: NAME=value words of the command line -> opt, the one table a verb gets. Its fields are the
+-- knobs in lower case, checked and with their defaults; opt.given says which the user set. A knob
+-- that does not exist, or that the verb does not read, is refused: an ignored knob misleads.
+-- An empty value counts as not given, so that a Makefile can pass all of them.
+
+local device = require "device"
+local fail = require "fail"
+
+local knobs = {}
+
+local fmt = string.format
+
+local MAX_DIM = 0x7fffffff -- dimensions are int32 in kernels; products of two then fit into int64
+
+-- Readers: text -> value; they refuse with fail.usage.
+
+local function word_of(list)
+  return function(text, name)
+    for _, known in ipairs(list) do
+      if text == known then return text end
+    end
+    fail.usage(fmt("%s '%s' is none of %s%s", name, text, table.concat(list, ", "), fail.near(text, list)))
+  end
+end
+
+local function split(text, name)
+  local out = {}
+  for item in (text .. ","):gmatch("([^,]*),") do
+    if item == "" then fail.usage(fmt("%s '%s' has an empty item", name, text)) end
+    for _, known in ipairs(out) do
+      if known == item then fail.usage(fmt("%s '%s' has '%s' twice", name, text, item)) end
+    end
+    out[#out + 1] = item
+  end
+  return out
+end
+
+local function words_of(list)
+  local one = word_of(list)
+  return function(text, name)
+    local out = split(text, name)
+    for i, item in ipairs(out) do out[i] = one(item, name) end
+    return out
+  end
+end
+
+local function whole(low, high)
+  return function(text, name)
+    local n = text:find("^%d+$") and math.tointeger(tonumber(text))
+    if not n or n < low or n > high then
+      fail.usage(fmt("%s '%s' is not a number from %d to %d", name, text, low, high))
+    end
+    return n
+  end
+end
+
+local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600 }
+
+local function seconds(text, name)
+  local digits, unit = text:match("^(%d+)([smh]?)$")
+  local n = digits and #digits <= 9 and math.tointeger(tonumber(digits))
+  if not n or n == 0 then fail.usage(fmt("%s '%s' is not a time like 60s, 30m or 2h", name, text)) end
+  return n * SECONDS[unit]
+end
+
+local function plain(text)
+  return text
+end
+
+local function shape(text)
+  local dims = {}
+  for digits in text:gmatch("[^x]+") do
+    local n = digits:find("^%d+$") and #digits <= 10 and math.tointeger(tonumber(digits))
+    if not n or n < 1 or n > MAX_DIM then return nil end
+    dims[#dims + 1] = n
+  end
+  if #dims ~= 3 or not text:find("^%d+x%d+x%d+$") then return nil end
+  return dims
+end
+
+local SHAPE_TEXT = fmt("wants MxNxK, each a number from 1 to %d", MAX_DIM)
+
+local function one_shape(text, name)
+  return { shape(text) or fail.usage(fmt("%s '%s': %s", name, text, SHAPE_TEXT)) }
+end
+
+-- A file of lines MxNxK; '#' starts a comment.
+local function shapes_file(path)
+  local text, err = host.read(path)
+  if not text then fail.usage(err) end
+  local list, number = {}, 0
+  for line in (text .. "\n"):gmatch("([^\n]*)\n") do
+    number = number + 1
+    local item = line:gsub("#.*", ""):match("^%s*(.-)%s*$")
+    if item ~= "" then
+      list[#list + 1] = shape(item) or fail.usage(fmt("%s:%d: '%s': %s", path, number, item, SHAPE_TEXT))
+    end
+  end
+  if #list == 0 then fail.usage(fmt("%s:1: no shapes in the file", path)) end
+  return list
+end
+
+-- The knobs in the order help shows them: name, reader, what it says.
+local KNOBS = {
+  { "SHAPE", one_shape, "MxNxK of the problem" },
+  { "SHAPES", shapes_file, "file of lines MxNxK instead" },
+  { "LAYOUT", words_of { "nn", "tn", "nt", "tt" }, "nn, tn, nt, tt or a list (default nn,tn)" },
+  { "DTYPE", word_of { "f16", "bf16" }, "f16 or bf16 (default f16)" },
+  { "ACC", word_of { "f32", "f16" }, "accumulation, f32 or f16 (default f32)" },
+  { "SPACE", split, "spaces, a list (default all that the device runs)" },
+  { "DEVICE", device.get, "preset of a GPU (default the one present, else h200)" },
+  { "BACKEND", word_of { "cuda", "cpu", "fake" }, "cuda, cpu or fake" },
+  { "KEY", plain, "one candidate by its key" },
+  { "N", whole(1, 1000000), "candidates per problem" },
+  { "JOBS", whole(1, 4096), "processes at a time (default one per CPU)" },
+  { "BUDGET", seconds, "time to spend: 60s, 30m, 2h" },
+  { "TIMEOUT", seconds, "limit of one compilation or job" },
+  { "OUT", plain, "folder of kernels/, cache/, store.db (default out)" },
+  { "STORE", plain, "database of measurements (default store.db under OUT)" },
+  { "NVCC", plain, "compiler" },
+  { "WORKER", plain, "bench worker program" },
+}
+
+local PROBLEM = "SHAPE SHAPES LAYOUT DTYPE ACC"
+
+-- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key) a KEY.
+local VERBS = {
+  gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N OUT NVCC TIMEOUT JOBS" },
+  build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS OUT NVCC TIMEOUT" },
+  bench = { problem = true,
+    knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY N JOBS BUDGET TIMEOUT OUT STORE NVCC WORKER" },
+  rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
+  ["bench-gen"] = { knobs = PROBLEM .. " SPACE DEVICE N JOBS" },
+  ["fake-worker"] = { knobs = "" },
+  space = { knobs = "SPACE DEVICE" },
+  count = { problem = true, knobs = PROBLEM .. " SPACE DEVICE" },
+  explain = { problem = true, knobs = PROBLEM .. " DEVICE KEY" },
+}
+
+local by_name, names = {}, {}
+for i, knob in ipairs(KNOBS) do
+  by_name[knob[1]], names[i] = knob, knob[1]
+end
+
+-- {name, text} of the knobs a verb reads, in the order of help.
+function knobs.of(verb)
+  local reads, out = {}, {}
+  for name in (VERBS[verb] or VERBS["fake-worker"]).knobs:gmatch("%S+") do reads[name] = true end
+  for _, knob in ipairs(KNOBS) do
+    if reads[knob[1]] then out[#out + 1] = { knob[1], knob[3] } end
+  end
+  return out
+end
+
+-- NAME=value words -> {NAME = value text}.
+local function read_words(verb, argv)
+  local texts, reads = {}, {}
+  for _, knob in ipairs(knobs.of(verb)) do reads[knob[1]] = true end
+  for _, word in ipairs(argv) do
+    local name, value = word:match("^([%w_]+)=(.*)$")
+    if not name then fail.usage(fmt("'%s' is not of the form NAME=value", word)) end
+    if not by_name[name] then fail.usage(fmt("unknown knob '%s'%s", name, fail.near(name, names))) end
+    if not reads[name] then fail.usage(fmt("verb '%s' does not read the knob '%s'", verb, name)) end
+    if texts[name] then fail.usage(fmt("knob '%s' stands twice", name)) end
+    if value ~= "" then texts[name] = value end
+  end
+  return texts
+end
+
+local function default_device()
+  local preset, title = device.present()
+  if title and not preset then
+    fail.usage(fmt("no preset for this machine's '%s': say DEVICE=%s", title,
+      table.concat(device.names(), "|")))
+  end
+  return preset or device.get("h200")
+end
+
+-- LAYOUT, DTYPE and ACC as a key has them; what the user also said must agree.
+local function take_key(opt)
+  for name in ("layout dtype acc"):gmatch("%S+") do
+    local value = opt.key:match("[:,]" .. name .. "=([%w]+)")
+    local said = name == "layout" and opt.layout and table.concat(opt.layout, ",") or opt[name]
+    if value and said and said ~= value then
+      fail.usage(fmt("%s=%s, and the key has %s=%s", name:upper(), said, name, value))
+    end
+    if value then opt[name] = name == "layout" and { value } or value end
+  end
+end
+
+local function problems(opt)
+  local list = {}
+  for _, dims in ipairs(opt.shape or opt.shapes or {}) do
+    for _, layout in ipairs(opt.layout) do
+      list[#list + 1] = { M = dims[1], N = dims[2], K = dims[3], layout = layout, dtype = opt.dtype,
+        acc = opt.acc }
+    end
+  end
+  return list
+end
+
+-- opt of a verb: fields as above; opt.problems lists {M, N, K, layout, dtype, acc}, shapes in their
+-- order, the layouts of each beside each other.
+function knobs.parse(verb, argv)
+  local texts, opt = read_words(verb, argv), { verb = verb, given = {} }
+  for _, knob in ipairs(KNOBS) do
+    local name, read = knob[1], knob[2]
+    if texts[name] then
+      opt[name:lower()], opt.given[name] = read(texts[name], name), true
+    end
+  end
+  if opt.shape and opt.shapes then fail.usage("SHAPE and SHAPES exclude each other") end
+  if opt.key then take_key(opt) end
+  opt.layout = opt.layout or { "nn", "tn" }
+  opt.dtype, opt.acc = opt.dtype or "f16", opt.acc or "f32"
+  if opt.dtype == "bf16" and opt.acc == "f16" then
+    fail.usage("bf16 with f16 accumulation does not exist on tensor cores")
+  end
+  opt.device = opt.device or default_device()
+  opt.problems = problems(opt)
+  local needs = VERBS[verb] or {}
+  if needs.problem and #opt.problems == 0 and not (needs.key and opt.key) then
+    fail.usage(fmt("verb '%s' wants SHAPE=MxNxK or SHAPES=file", verb))
+  end
+  return opt
+end
+
+-- "4096x4096x4096 nn f16 acc f32".
+function knobs.problem_text(p)
+  return fmt("%dx%dx%d %s %s acc %s", p.M, p.N, p.K, p.layout, p.dtype, p.acc)
+end
+
+return knobs

@@ -1,0 +1,80 @@
+-- main: the verbs of loom. `loom VERB NAME=value...`; the table below is the program's contents and
+-- its help. Returns the exit code: 0 done, 1 refused or failed, 2 wrong usage. What a user got
+-- wrong is one line on stderr; a fault of our own goes on to the C host with its traceback.
+
+require "strict"
+
+local fail = require "fail"
+local knobs = require "knobs"
+
+-- Verb, module that carries it, what it does; modules are read when a verb is used.
+local VERBS = {
+  { "gen", "verbs_flow", "write the CUDA kernels of the most promising candidates" },
+  { "build", "verbs_flow", "gen, then compile them" },
+  { "bench", "verbs_flow", "build, then verify and time each against cuBLAS" },
+  { "rank", "verbs_flow", "the measurements so far, best first" },
+  { "bench-gen", "verbs_flow", "how fast candidates are listed and rendered" },
+  { "space", "verbs_space", "print a space: parameters, lets, rules and where they stand" },
+  { "count", "verbs_space", "how many points a space has for a problem, and which rule removes how many" },
+  { "explain", "verbs_space", "every rule of one candidate with its numbers filled in" },
+  { "test", "testing", "run test files", usage = "FILE..." },
+  { "fake-worker", "verbs_flow", "a bench worker without a GPU, for tests" },
+  { "help", "main", "this list, or the knobs of a verb", usage = "[VERB]" },
+}
+
+local by_name, names = {}, {}
+for i, verb in ipairs(VERBS) do
+  by_name[verb[1]], names[i] = verb, verb[1]
+end
+
+local function find(name)
+  if by_name[name] then return by_name[name] end
+  fail.usage(string.format("unknown verb '%s'%s; 'loom help' lists them", name, fail.near(name, names)))
+end
+
+local function help_all(out)
+  out(string.format("loom %s: a generator of CUDA matrix multiplications\n\n", host.version))
+  out("usage: loom VERB NAME=value...\n\n")
+  for _, verb in ipairs(VERBS) do out(string.format("  %-12s %s\n", verb[1], verb[3])) end
+  out("\n'loom help VERB' shows the knobs it reads\n")
+end
+
+local function help(argv)
+  if #argv == 0 then return help_all(host.out) end
+  if #argv > 1 then fail.usage("help wants one verb") end
+  local verb = find(argv[1])
+  local list = knobs.of(verb[1])
+  host.out(string.format("usage: loom %s %s\n%s\n", verb[1],
+    verb.usage or (#list > 0 and "NAME=value..." or ""), verb[3]))
+  for i, knob in ipairs(list) do
+    host.out(string.format("%s  %-8s %s\n", i == 1 and "\n" or "", knob[1], knob[2]))
+  end
+end
+
+local function dispatch(argv)
+  local name = argv[1]
+  if not name then
+    help_all(host.err)
+    return 2
+  elseif name == "-h" or name == "--help" then
+    return help_all(host.out)
+  elseif name == "--version" then
+    host.out("loom " .. host.version .. "\n")
+    return 0
+  end
+  local verb, rest = find(name), table.move(argv, 2, #argv, 1, {})
+  if verb[1] == "help" then return help(rest) end
+  if verb[1] == "test" then return require("testing").run(rest) end
+  return require(verb[2])[verb[1]](knobs.parse(verb[1], rest))
+end
+
+local function caught(err)
+  return fail.text(err) and err or debug.traceback(tostring(err), 2)
+end
+
+local ok, result = xpcall(dispatch, caught, { ... })
+if ok then return result or 0 end
+local text = fail.text(result)
+if not text then error(result, 0) end
+host.err((text:find("^[^%s:]+:%d+: ") and "" or "loom: ") .. text .. "\n")
+return result.code

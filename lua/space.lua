@@ -1,0 +1,411 @@
+-- space: a spec loaded from its file, and bound to a problem and a device. The bound space is what
+-- the rest works with: valid candidates in a fixed order, counts, keys, reasons. A candidate is a
+-- flat table {tile_m = 128, ..., layout =, dtype =, acc =}; everything else about it is a function
+-- of it and the problem. Reading is dsl.lua's part, meaning resolve.lua's, walking points.lua's.
+
+local device = require "device"
+local dsl = require "dsl"
+local expr = require "expr"
+local fail = require "fail"
+local points = require "points"
+local resolve = require "resolve"
+
+local space = {}
+
+local fmt = string.format
+
+-- Part of every key, in this order, whether a spec names them or not.
+local KEY_GIVENS = { "layout", "dtype", "acc" }
+local PROBLEM_FIELDS = { "M", "N", "K", "layout", "dtype", "acc" }
+local DOMAINS = { layout = { "nn", "tn", "nt", "tt" }, dtype = { "f16", "bf16" }, acc = { "f32", "f16" } }
+space.domains = DOMAINS
+
+-- Loading ------------------------------------------------------------------------------------------
+
+local function folder()
+  return host.root .. "/spaces"
+end
+
+-- The names of all files in spaces/, bases too.
+function space.names()
+  local names = {}
+  for _, file in ipairs(host.list(folder()) or {}) do
+    names[#names + 1] = file:match("^([%w_][%w_.-]*)%.lua$")
+  end
+  return names
+end
+
+-- Name or path -> path to read, its folder, the stem.
+local function locate(name)
+  if name:find("/", 1, true) or name:find("%.lua$") then
+    return name, name:match("^(.*)/[^/]*$") or ".", (name:match("([^/]*)$"):gsub("%.lua$", ""))
+  end
+  return folder() .. "/" .. name .. ".lua", folder(), name
+end
+
+-- A path as messages show it: relative to the project where it is inside.
+local function shown(path)
+  local root = host.root .. "/"
+  return path:sub(1, #root) == root and path:sub(#root + 1) or path
+end
+
+local load_path
+
+local function load_base(st, dir, chain)
+  local path = dir .. "/" .. st.base .. ".lua"
+  if not host.stat(path) then path = folder() .. "/" .. st.base .. ".lua" end
+  for i, open in ipairs(chain) do
+    if open == path then
+      local names = {}
+      for k = i, #chain do names[#names + 1] = chain[k]:match("([^/]*)%.lua$") end
+      names[#names + 1] = st.base
+      dsl.refuse(st, "inherits from itself: %s", table.concat(names, " -> "))
+    end
+  end
+  if not host.stat(path) then dsl.refuse(st, "no base '%s'%s", st.base, fail.near(st.base, space.names())) end
+  return load_path(path, path:match("^(.*)/"), st.base, chain)
+end
+
+function load_path(path, dir, stem, chain)
+  local text, err = host.read(path)
+  if not text then fail(err) end
+  local list = dsl.read(shown(path), text)
+  local head = list[1]
+  if head.name ~= stem then dsl.refuse(head, "file '%s.lua' holds space '%s'", stem, head.name) end
+  chain = table.move(chain, 1, #chain, 1, {})
+  chain[#chain + 1] = path
+  return resolve.space(list, head.base and load_base(head, dir, chain))
+end
+
+-- The space of spaces/<name>.lua, or of a path (one with a '/' or ending in .lua).
+function space.load(name)
+  local path, dir, stem = locate(name)
+  if stem == name and not host.stat(path) then
+    fail(fmt("no space '%s'%s", name, fail.near(name, space.names())))
+  end
+  return load_path(path, dir, stem, {})
+end
+
+-- Names of the spaces that make kernels for the device, sorted.
+function space.list(dev)
+  local names = {}
+  for _, name in ipairs(space.names()) do
+    local sp = space.load(name)
+    if sp.template and device.runs(dev, sp.arch) then names[#names + 1] = name end
+  end
+  return names
+end
+
+-- Bound spaces -------------------------------------------------------------------------------------
+
+local methods = {}
+local bound = { __index = methods }
+
+-- One function that copies the candidate's fields out of V: faster than a loop.
+local function copier(sp)
+  local fields = {}
+  for _, name in ipairs(KEY_GIVENS) do fields[#fields + 1] = fmt("%s=V.%s", name, name) end
+  for _, param in ipairs(sp.params) do
+    for _, name in ipairs(param.names) do fields[#fields + 1] = fmt("%s=V.%s", name, name) end
+  end
+  return load("return function(V) return {" .. table.concat(fields, ",") .. "} end", "=copy", "t")()
+end
+
+function space.bind(sp, problem, dev)
+  if sp.missing then fail(sp.missing) end
+  if not device.runs(dev, sp.arch) then
+    fail(fmt("space '%s' is for %s, '%s' is %s", sp.name, sp.arch, dev.name, dev.arch))
+  end
+  for _, param in ipairs(sp.params) do
+    for i, row in ipairs(param.rows) do
+      if param.default and dsl.same_row(row, param.default) then param.pin = i end
+    end
+  end
+  local b = setmetatable({ space = sp, problem = problem, device = dev, copy = copier(sp) }, bound)
+  b.base = {}
+  for _, name in ipairs(PROBLEM_FIELDS) do b.base[name] = problem[name] end
+  for name, field in pairs(sp.device_names) do b.base[name] = dev[field] end
+  return b
+end
+
+-- A fresh table of values with the problem's and the device's.
+local function values(b)
+  local V = {}
+  for name, value in pairs(b.base) do V[name] = value end
+  return V
+end
+
+-- Iterator over the valid candidates: cand, then the table of all values as b:full would give it,
+-- which the next step overwrites.
+function methods:each()
+  local V = values(self)
+  local step, copy = points.each(self.space, V), self.copy
+  return function()
+    if step() then return copy(V), V end
+  end
+end
+
+-- {product, valid, removed = {{name, why, count}...}}; the sum of the last two is the first.
+function methods:count()
+  local V = values(self)
+  local result = points.count(self.space, V)
+  local known = values(self)
+  for _, r in ipairs(result.removed) do
+    -- a rule that removed nothing keeps its bare text: filled in, it would state what is not so
+    if r.rule and r.count > 0 then r.why = resolve.why(r.rule, known) end
+  end
+  return result
+end
+
+-- Values of a candidate before its lets; refuses one that lacks a parameter.
+local function start(b, cand)
+  local V = values(b)
+  for _, param in ipairs(b.space.params) do
+    for _, name in ipairs(param.names) do
+      if cand[name] == nil then
+        fail(fmt("space '%s': the candidate lacks '%s'", b.space.name, name))
+      end
+      V[name] = cand[name]
+    end
+  end
+  return V
+end
+
+-- All names of the candidate: the problem's, parameters, lets (and device.* as flat names).
+function methods:full(cand)
+  local V, sp = start(self, cand), self.space
+  for d = 0, #sp.params do
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then V[step.let] = step.run(V) end
+    end
+  end
+  return V
+end
+
+local function row_of(param, V)
+  local row = {}
+  for i, name in ipairs(param.names) do row[i] = V[name] end
+  return row
+end
+
+local function in_domain(param, row)
+  for _, known in ipairs(param.rows) do
+    if dsl.same_row(known, row) then return true end
+  end
+  return false
+end
+
+local function pinned_away(param, V)
+  return param.when and not param.when.run(V) and not dsl.same_row(row_of(param, V), param.default)
+end
+
+local function pin_text(param, V)
+  return fmt("pinned to %s: %s is false", dsl.row_text(param.default), expr.show(param.when.tree, V))
+end
+
+-- true, or nil, the name of what refuses the candidate, and why with its numbers filled in.
+function methods:check(cand)
+  local V, sp = start(self, cand), self.space
+  for _, name in ipairs(KEY_GIVENS) do
+    if cand[name] ~= nil and cand[name] ~= self.problem[name] then
+      return nil, name, fmt("the candidate has %s, the problem %s", cand[name], self.problem[name])
+    end
+  end
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param and not in_domain(param, row_of(param, V)) then
+      return nil, param.name, fmt("%s is not among its values", dsl.row_text(row_of(param, V)))
+    elseif param and pinned_away(param, V) then
+      return nil, param.name .. " when", pin_text(param, V)
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then
+        V[step.let] = step.run(V)
+      elseif not step.run(V) then
+        return nil, step.rule.name, resolve.why(step.rule, V)
+      end
+    end
+  end
+  return true
+end
+
+local function known_all(e, V)
+  for _, name in ipairs(e.names) do
+    if V[name] == nil then return false end
+  end
+  return true
+end
+
+local function explain_rule(rule, V)
+  local row = { rule = rule.name, kind = rule.kind, expr = rule.expr.text, place = rule.st,
+    filled = expr.show(rule.expr.tree, V), why = resolve.why(rule, V) }
+  if known_all(rule.expr, V) then
+    local ok, result = pcall(rule.expr.run, V)
+    if ok then row.ok = result else row.error = fail.text(result) or error(result, 0) end
+  end
+  return row
+end
+
+-- Rows {rule, kind ("must", "when" or "prefer"), ok, expr, filled, why} in the order they are tried,
+-- and lets as rows {name, value or error}. ok is nil where a let failed that the rule needs.
+function methods:explain(cand)
+  local V, sp, rows, lets = start(self, cand), self.space, {}, {}
+  local function let(step)
+    if not known_all(step.expr, V) then return end
+    local ok, value = pcall(step.run, V)
+    if ok then V[step.let] = value else lets[step.let] = fail.text(value) or error(value, 0) end
+  end
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param and param.when and known_all(param.when, V) then
+      rows[#rows + 1] = { rule = param.name .. " when", kind = "when", ok = not pinned_away(param, V),
+        expr = param.st.when, filled = expr.show(param.when.tree, V), place = param.st,
+        why = fmt("pinned to %s where this is false", dsl.row_text(param.default)) }
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then let(step) else rows[#rows + 1] = explain_rule(step.rule, V) end
+    end
+  end
+  for _, rule in ipairs(sp.prefers) do rows[#rows + 1] = explain_rule(rule, V) end
+  local list = {}
+  for i, entry in ipairs(sp.lets) do
+    list[i] = { name = entry.name, value = V[entry.name], error = lets[entry.name], expr = entry.expr.text,
+      filled = expr.show(entry.expr.tree, V), doc = entry.st }
+  end
+  return rows, list
+end
+
+-- How many prefer rules the candidate violates, and their names.
+function methods:soft(cand)
+  local V, names = self:full(cand), {}
+  for _, rule in ipairs(self.space.prefers) do
+    if not rule.expr.run(V) then names[#names + 1] = rule.name end
+  end
+  return #names, names
+end
+
+-- The seed as a candidate of this problem, nil where a rule refuses it. What it leaves out takes the
+-- default or the first value; what `when` pins takes the default.
+local function plant(b, seed)
+  local V, sp = values(b), b.space
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param then
+      local row = param.rows[seed.rows[d]] or param.default or param.rows[1]
+      if param.when and not param.when.run(V) then row = param.default end
+      for i, name in ipairs(param.names) do V[name] = row[i] end
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then
+        V[step.let] = step.run(V)
+      elseif not step.run(V) then
+        return nil
+      end
+    end
+  end
+  return b.copy(V)
+end
+
+-- The valid seeds as candidates, in declared order, each once.
+function methods:seeds()
+  local cands, seen = {}, {}
+  for _, seed in ipairs(self.space.seeds) do
+    local cand = plant(self, seed)
+    local key = cand and self:key(cand)
+    if cand and not seen[key] then
+      seen[key] = true
+      cands[#cands + 1] = cand
+    end
+  end
+  return cands
+end
+
+-- Keys -----------------------------------------------------------------------------------------------
+
+function methods:key(cand)
+  local out = {}
+  for i, name in ipairs(KEY_GIVENS) do out[i] = name .. "=" .. self.problem[name] end
+  for _, param in ipairs(self.space.params) do
+    for _, name in ipairs(param.names) do out[#out + 1] = name .. "=" .. cand[name] end
+  end
+  return self.space.name .. ":" .. table.concat(out, ",")
+end
+
+local function split_key(key)
+  local name, rest = key:match("^([%w_][%w_.-]*):(.*)$")
+  if not name then fail(fmt("key '%s' is not of the form space:name=value,...", key)) end
+  local pairs_, names = {}, {}
+  for item in (rest .. ","):gmatch("([^,]*),") do
+    local field, value = item:match("^([%a_][%w_]*)=([%w_.+-]+)$")
+    if not field then fail(fmt("key '%s': '%s' is not of the form name=value", key, item)) end
+    if pairs_[field] then fail(fmt("key '%s': '%s' stands twice", key, field)) end
+    pairs_[field] = value
+    names[#names + 1] = field
+  end
+  return name, pairs_, names
+end
+
+local function take_field(key, fields, name, sp)
+  if not fields[name] then fail(fmt("key '%s' lacks '%s' of space '%s'", key, name, sp.name)) end
+  return fields[name]
+end
+
+local function listed(rows)
+  local out = {}
+  for i, row in ipairs(rows) do
+    if i > 12 then return table.concat(out, ", ") .. ", ..." end
+    out[i] = dsl.row_text(row)
+  end
+  return table.concat(out, ", ")
+end
+
+-- The row of a parameter whose text the key holds.
+local function key_row(key, fields, param, sp)
+  local text = {}
+  for i, name in ipairs(param.names) do text[i] = take_field(key, fields, name, sp) end
+  for _, row in ipairs(param.rows) do
+    local same = true
+    for i, value in ipairs(row) do same = same and tostring(value) == text[i] end
+    if same then return row end
+  end
+  fail(fmt("key '%s': '%s' is %s; space '%s' has %s", key, table.concat(param.names, ","),
+    table.concat(text, ","), sp.name, listed(param.rows)))
+end
+
+local function check_fields(key, names, sp)
+  local known = table.move(KEY_GIVENS, 1, #KEY_GIVENS, 1, {})
+  for _, param in ipairs(sp.params) do table.move(param.names, 1, #param.names, #known + 1, known) end
+  local is = {}
+  for _, name in ipairs(known) do is[name] = true end
+  for _, name in ipairs(names) do
+    if not is[name] then
+      fail(fmt("key '%s': space '%s' has no '%s'%s", key, sp.name, name, fail.near(name, known)))
+    end
+  end
+end
+
+-- key -> name of the space, {layout, dtype, acc}, candidate, the space. `sp` is given when the space
+-- is already there (one that does not live in spaces/).
+function space.parse_key(key, sp)
+  local name, fields, names = split_key(key)
+  if sp and sp.name ~= name then fail(fmt("key '%s' is not of space '%s'", key, sp.name)) end
+  sp = sp or space.load(name)
+  check_fields(key, names, sp)
+  local part, cand = {}, {}
+  for _, given in ipairs(KEY_GIVENS) do
+    local value = take_field(key, fields, given, sp)
+    local rows = {}
+    for i, known in ipairs(DOMAINS[given]) do rows[i] = { known } end
+    if not in_domain({ rows = rows }, { value }) then
+      fail(fmt("key '%s': '%s' is '%s', not one of %s", key, given, value, listed(rows)))
+    end
+    part[given], cand[given] = value, value
+  end
+  for _, param in ipairs(sp.params) do
+    local row = key_row(key, fields, param, sp)
+    for i, field in ipairs(param.names) do cand[field] = row[i] end
+  end
+  return name, part, cand, sp
+end
+
+return space
