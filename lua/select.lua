@@ -1,0 +1,203 @@
+-- select: which candidates of a problem are worth a kernel.
+--
+-- Seeds are what an expert would try first, the model knows the rest of the space: every space
+-- keeps one candidate, then come the seeds, then the best predicted. The result is sorted by
+-- predicted time and depends on nothing but the specs, the model and the problem.
+
+local fail = require "fail"
+local model = require "model"
+local space = require "space"
+
+local select_ = { default_n = 16 }
+
+-- Problems that a key without SHAPE is tried on, until one lets it pass its rules: large and square
+-- first, then those that leave an SM idle (split-K is pinned to 1 where every SM has work).
+local probes = { { 4096, 4096, 4096 }, { 256, 256, 4096 }, { 64, 64, 1024 }, { 64, 4096, 4096 } }
+
+local function faster(x, y)
+  if x.ns ~= y.ns then return x.ns < y.ns end
+  return x.key < y.key
+end
+
+local function by_score(x, y)
+  if x.score ~= y.score then return x.score < y.score end
+  return x.key < y.key
+end
+
+local function new_item(b, cand)
+  local full = b:full(cand)
+  return { b = b, cand = cand, full = full, key = b:key(cand), ns = model.predict(b, full) }
+end
+
+-- Inserts `entry` into the sorted list `best`, which keeps at most `limit` entries.
+local function keep(best, entry, limit)
+  local at = #best + 1
+  while at > 1 and entry.ns < best[at - 1].ns do at = at - 1 end
+  table.insert(best, at, entry)
+  best[limit + 1] = nil
+end
+
+-- The best predicted candidates of one bound space, as items. A soft rule broken counts as 5 % of
+-- the time; it is only asked of those that are near the front, because most never get there.
+local function best_of(b, limit)
+  local front = {}
+  for cand, full in b:each() do
+    local ns = model.predict(b, full)
+    if #front < 4 * limit or ns < front[#front].ns then
+      keep(front, { cand = cand, ns = ns }, 4 * limit)
+    end
+  end
+  local items = {}
+  for i, entry in ipairs(front) do
+    local item = new_item(b, entry.cand)
+    item.score = item.ns + item.ns * (b:soft(entry.cand)) // 20
+    items[i] = item
+  end
+  table.sort(items, by_score)
+  return items
+end
+
+local function seeds_of(b)
+  local items = {}
+  for i, cand in ipairs(b:seeds()) do items[i] = new_item(b, cand) end
+  table.sort(items, faster)
+  return items
+end
+
+-- The spaces of `opt`, or all that the device runs, loaded once.
+local loaded = {}
+local function load_space(name)
+  loaded[name] = loaded[name] or space.load(name)
+  return loaded[name]
+end
+
+function select_.spaces(device, opt)
+  local out = {}
+  for i, name in ipairs(opt.space or space.list(device)) do out[i] = load_space(name) end
+  return out
+end
+
+-- Candidates in the order of their claim: one per space, then seeds, then predictions.
+local function claims(found)
+  local firsts, seeds, rest = {}, {}, {}
+  for _, space_items in ipairs(found) do
+    local s, p = space_items.seeds, space_items.predicted
+    local first = s[1] or p[1]
+    firsts[#firsts + 1] = first
+    for _, item in ipairs(s) do if item ~= first then seeds[#seeds + 1] = item end end
+    for _, item in ipairs(p) do if item ~= first then rest[#rest + 1] = item end end
+  end
+  table.sort(firsts, faster)
+  table.sort(seeds, faster)
+  table.sort(rest, by_score)
+  local all = {}
+  for _, part in ipairs { firsts, seeds, rest } do table.move(part, 1, #part, #all + 1, all) end
+  return all
+end
+
+-- Why a bound space has no candidate: the rule that removes most.
+local function killer(b)
+  local worst
+  for _, r in ipairs(b:count().removed) do
+    if not worst or r.count > worst.count then worst = r end
+  end
+  if not worst then return string.format("space '%s' is empty", b.space.name) end
+  return string.format("space '%s' has no candidate, rule '%s': %s", b.space.name, worst.name,
+                       worst.why or "removes them all")
+end
+
+-- A space that cannot serve the problem is said once, not for every shape.
+local noted = {}
+local function note(text, problem)
+  local key = problem.layout .. text
+  if not noted[key] then
+    host.err(string.format("note: %dx%dx%d %s: %s\n", problem.M, problem.N, problem.K,
+                           problem.layout, text))
+  end
+  noted[key] = true
+end
+
+-- Seeds and predictions of every space that has any; the reasons of the others.
+local function gather(problem, device, opt, limit)
+  local found, without = {}, {}
+  for _, sp in ipairs(select_.spaces(device, opt)) do
+    local b = space.bind(sp, problem, device)
+    local items = { seeds = seeds_of(b), predicted = best_of(b, limit) }
+    if items.seeds[1] or items.predicted[1] then
+      found[#found + 1] = items
+    else
+      without[#without + 1] = killer(b)
+    end
+  end
+  return found, without
+end
+
+-- At most `opt.n` items {b, cand, full, key, ns} for the problem, sorted by predicted time.
+function select_.pick(problem, device, opt)
+  if opt.key then return { select_.from_key(opt.key, problem, device) } end
+  local n = opt.n or select_.default_n
+  local found, without = gather(problem, device, opt, n)
+  if #found == 0 then
+    fail(string.format("%dx%dx%d %s: %s", problem.M, problem.N, problem.K, problem.layout,
+                       without[1] and table.concat(without, "; ") or "no space runs on the device"))
+  end
+  for _, text in ipairs(without) do note(text, problem) end
+  local picked, seen = {}, {}
+  for _, item in ipairs(claims(found)) do
+    if not seen[item.key] and #picked < n then
+      seen[item.key] = true
+      picked[#picked + 1] = item
+    end
+  end
+  table.sort(picked, faster)
+  return picked
+end
+
+local function key_matches(part, problem)
+  return part.layout == problem.layout and part.dtype == problem.dtype and part.acc == problem.acc
+end
+
+-- The one item that `key` names, for `problem`; refuses a key that the problem or a rule excludes.
+function select_.from_key(key, problem, device)
+  local name, part, cand = space.parse_key(key)
+  if not key_matches(part, problem) then
+    fail(string.format("the key is for layout=%s,dtype=%s,acc=%s, the problem is %s,%s,%s",
+                       part.layout, part.dtype, part.acc, problem.layout, problem.dtype,
+                       problem.acc))
+  end
+  local b = space.bind(load_space(name), problem, device)
+  local ok, rule, why = b:check(cand)
+  if not ok then
+    fail(string.format("the key breaks '%s' at %dx%dx%d on %s: %s", rule, problem.M, problem.N,
+                       problem.K, device.name, why))
+  end
+  return new_item(b, cand)
+end
+
+-- The first probe that `key` is valid for; the refusal of the first one when there is none.
+local function probe_of_key(key, part, device)
+  local refusal
+  for _, size in ipairs(probes) do
+    local p = { M = size[1], N = size[2], K = size[3], layout = part.layout, dtype = part.dtype,
+                acc = part.acc }
+    local ok, err = pcall(select_.from_key, key, p, device)
+    if ok then return p end
+    refusal = refusal or err
+  end
+  error(refusal, 0)
+end
+
+-- The problems of `opt`. A key picks those that it is for; when there is none, from_key says why.
+-- Without any SHAPE a key stands for a probe.
+function select_.problems(opt)
+  if not opt.key then return opt.problems end
+  local _, part = space.parse_key(opt.key)
+  local out = {}
+  for _, p in ipairs(opt.problems or {}) do
+    if key_matches(part, p) then out[#out + 1] = p end
+  end
+  if #out > 0 then return out end
+  return { opt.problems and opt.problems[1] or probe_of_key(opt.key, part, opt.device) }
+end
+
+return select_

@@ -1,0 +1,188 @@
+-- verbs_flow: the verbs from candidates to ranks: gen, build, bench, rank, bench-gen, fake-worker.
+--
+-- Each is a function(opt) that returns the exit code; what they do lies in the modules, what they
+-- print lies here (the tables of bench and rank: rank.lua).
+
+local bench = require "bench"
+local build = require "build"
+local emit = require "emit"
+local fail = require "fail"
+local fake = require "fake"
+local model = require "model"
+local outdir = require "outdir"
+local rank = require "rank"
+local select_ = require "select"
+local space = require "space"
+local tab = require "tab"
+
+local verbs = {}
+
+-- ------------------------------------------------------------------------------- gen and build
+
+-- The items of every problem of `opt`, or of its key.
+local function items_of(opt)
+  local items = {}
+  for _, problem in ipairs(select_.problems(opt)) do
+    for _, item in ipairs(select_.pick(problem, opt.device, opt)) do items[#items + 1] = item end
+  end
+  return items
+end
+
+local function has(full, name)
+  return full[name]
+end
+
+-- full's __index may raise for names a space does not have; those print as '-'.
+local function value(full, name)
+  local ok, v = pcall(has, full, name)
+  return ok and v ~= nil and tostring(v) or "-"
+end
+
+-- The first item of a kernel stands for it: tile and stages are the key's, the time its problem's.
+local function describe(kernel)
+  local item, launch = kernel.items[1], kernel.launch
+  return {
+    kernel = kernel.stem, layout = item.full.layout,
+    tile = string.format("%dx%dx%s", launch.tile[1], launch.tile[2], value(item.full, "tile_k")),
+    stages = value(item.full, "stages"), smem = launch.smem,
+    predicted = string.format("%.2f", item.ns / 1000),
+  }
+end
+
+local function registers(kernel)
+  local built = kernel.built
+  if not built then return "-" end
+  if built.error then return "failed" end
+  return built.regs or "-"
+end
+
+-- Kernels that did not compile, a line each on stderr; how many.
+local function report_failures(kernels)
+  local count = 0
+  for _, kernel in ipairs(kernels) do
+    if kernel.built and kernel.built.error then
+      count = count + 1
+      host.err(string.format("%s (log: %s)\n", kernel.built.error, outdir.shown(kernel.built.log)))
+    end
+  end
+  if count > 0 then
+    host.err(string.format("loom: %d of %d kernels do not compile\n", count, #kernels))
+  end
+  return count
+end
+
+local function rendered(opt)
+  local dir = outdir.path(opt, "kernels")
+  local kernels, changed = emit.all(items_of(opt), dir)
+  return kernels, changed, outdir.shown(dir)
+end
+
+local gen_columns = {
+  "kernel", "layout", "tile", "stages", "smem", "regs",
+  { title = "predicted us", key = "predicted" },
+}
+local build_columns = { "kernel", "regs", "stack", "spills", "smem", "seconds" }
+
+function verbs.gen(opt)
+  local kernels, changed, out = rendered(opt)
+  local whole = not build.nvcc(opt) or build.run(kernels, opt)
+  local rows = {}
+  for i, kernel in ipairs(kernels) do
+    rows[i] = describe(kernel)
+    rows[i].regs = registers(kernel)
+    rows[i].notes = kernel.built and build.notes(kernel.built) or ""
+  end
+  host.out(tab.format(rows, rank.with_notes(rows, gen_columns)))
+  host.out(string.format("%d kernels in %s/ (.cu and .json each), %d files changed\n", #kernels,
+                         out, changed))
+  if not whole then host.err("loom: interrupted while compiling; the kernels are written\n") end
+  return report_failures(kernels) == 0 and whole and 0 or 1
+end
+
+function verbs.build(opt)
+  build.need_nvcc(opt)
+  local kernels, _, out = rendered(opt)
+  local whole = build.run(kernels, opt)
+  local rows = {}
+  for _, kernel in ipairs(kernels) do
+    local built = kernel.built
+    if built then
+      rows[#rows + 1] = {
+        kernel = kernel.stem, regs = registers(kernel), stack = built.stack, spills = built.spills,
+        smem = kernel.launch.smem, notes = build.notes(built),
+        seconds = built.cached and "cached" or string.format("%.2f", built.seconds),
+      }
+    end
+  end
+  host.out(tab.format(rows, rank.with_notes(rows, build_columns)))
+  host.out(string.format("%d kernels of %s/ compiled into %s/\n", #rows, out,
+                         outdir.shown(outdir.path(opt, "cache"))))
+  if not whole then host.err("loom: interrupted: what compiled is in the cache\n") end
+  return report_failures(kernels) == 0 and whole and 0 or 1
+end
+
+-- ------------------------------------------------------------------------------- bench and rank
+
+verbs.bench = bench.run
+verbs.rank = bench.rank
+
+verbs["fake-worker"] = function()
+  return fake.main()
+end
+
+-- ------------------------------------------------------------------------------- bench-gen
+
+local shapes = { { 4096, 4096, 4096 }, { 512, 1024, 2048 }, { 128, 8192, 512 } }
+
+-- Adds candidates of one bound space, new keys only, until `quota` more are in `items`.
+local function collect(b, quota, items, seen)
+  for cand in b:each() do
+    local key = b:key(cand)
+    if not seen[key] then
+      seen[key] = true
+      items[#items + 1] = { b = b, cand = cand, full = b:full(cand), key = key }
+      quota = quota - 1
+    end
+    if quota <= 0 then return end
+  end
+end
+
+-- `count` distinct candidates, the same share of each space, layout and shape as far as they go.
+local function sample(opt, count)
+  local spaces, items, seen = select_.spaces(opt.device, opt), {}, {}
+  local layouts = { "nn", "tn", "nt", "tt" }
+  for round = 1, 4 do
+    local parts = #spaces * #layouts * #shapes
+    for _, size in ipairs(shapes) do
+      for _, layout in ipairs(layouts) do
+        for _, sp in ipairs(spaces) do
+          local problem = { M = size[1], N = size[2], K = size[3], layout = layout, dtype = "f16",
+                            acc = "f32" }
+          local share = math.min(count - #items, math.max(1, round * round * count // parts))
+          if share > 0 then collect(space.bind(sp, problem, opt.device), share, items, seen) end
+        end
+      end
+    end
+  end
+  return items
+end
+
+-- Renders 1,000 candidates (text and descriptor) and says how many a second.
+verbs["bench-gen"] = function(opt)
+  local items = sample(opt, opt.n or 1000)
+  if #items == 0 then fail(string.format("no space runs on '%s'", opt.device.name)) end
+  emit.render(items[1])
+  local started, bytes = host.now(), 0
+  for _, item in ipairs(items) do bytes = bytes + #emit.render(item).text end
+  local seconds = host.now() - started
+  started = host.now()
+  for _, item in ipairs(items) do model.predict(item.b, item.full) end
+  local predicting = host.now() - started
+  host.out(string.format("%d distinct candidates, %d bytes of CUDA in %.3f s\n", #items, bytes,
+                         seconds))
+  host.out(string.format("predict: %.0f candidates/s\n", #items / predicting))
+  host.out(string.format("render: %.0f kernels/s\n", #items / seconds))
+  return 0
+end
+
+return verbs

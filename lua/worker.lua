@@ -1,0 +1,206 @@
+-- worker: the parent's side of the bench worker.
+--
+-- The worker owns the GPU: it may crash or hang, the parent may not. `worker.start` is one process,
+-- `worker.session` keeps one alive over a list of jobs: it prepares the problem, gives each job a
+-- deadline, kills what misses it, starts a fresh worker and tries once more. A kernel that kills
+-- its worker twice is in quarantine: it is not started again in this run.
+
+local fail = require "fail"
+local outdir = require "outdir"
+
+local worker = { timeouts = { ready = 60, problem = 120, time = 60 }, grace = 2 }
+
+local signals = { [4] = "SIGILL", [6] = "SIGABRT", [7] = "SIGBUS", [8] = "SIGFPE", [9] = "SIGKILL",
+                  [11] = "SIGSEGV", [15] = "SIGTERM" }
+
+-- verb and {name, value} pairs -> one line. Values hold neither tabs nor newlines.
+function worker.encode(verb, pairs_)
+  local out = { verb }
+  for _, p in ipairs(pairs_) do
+    local value = tostring(p[2])
+    assert(not value:find("[\t\n]"), "a job's value holds a tab or a newline")
+    out[#out + 1] = p[1] .. "=" .. value
+  end
+  return table.concat(out, "\t")
+end
+
+-- One line -> verb, {name = text}; nil where it is no protocol line.
+function worker.decode(line)
+  local verb, rest = line:match("^([%a_]+)(.*)$")
+  if not verb or (rest ~= "" and rest:sub(1, 1) ~= "\t") then return nil end
+  local fields = {}
+  for part in rest:gmatch("\t([^\t]*)") do
+    local name, value = part:match("^([%w_]+)=(.*)$")
+    if not name then return nil end
+    fields[name] = value
+  end
+  return verb, fields
+end
+
+-- ------------------------------------------------------------------------------- one process
+
+local Worker = {}
+Worker.__index = Worker
+
+local function how_it_ended(code, signal)
+  if signal then
+    return "killed by " .. (signals[signal] or "signal " .. tostring(signal))
+  end
+  return "exited with " .. tostring(code)
+end
+
+-- The next protocol line, or nil, kind ("hang", "crash", "interrupted", "garbled"), why.
+function Worker:answer(seconds)
+  local line, err = self.child:recv(seconds)
+  if line then
+    local verb, fields = worker.decode(line)
+    if verb then return verb, fields end
+    self.child:kill()
+    return nil, "crash", "the worker wrote '" .. line:sub(1, 60) .. "'"
+  end
+  if err == "interrupted" or host.interrupted() then
+    self.child:kill()
+    return nil, "interrupted", "interrupted"
+  elseif err == "timeout" then
+    self.child:kill()
+    return nil, "hang", string.format("no answer in %g s", seconds)
+  end
+  -- The pipe is closed: close() waits for the exit and tells its real cause.
+  return nil, "crash", "the worker " .. how_it_ended(self.child:close())
+end
+
+function Worker:ask(verb, pairs_, seconds)
+  local ok = self.child:send(worker.encode(verb, pairs_))
+  if not ok then return nil, "crash", "the worker " .. how_it_ended(self.child:close()) end
+  return self:answer(seconds)
+end
+
+function Worker:stop()
+  self.child:close()
+end
+
+-- Starts a worker and waits for its greeting: worker with .info, or nil, kind, why.
+function worker.start(opt)
+  local ok, child = pcall(host.spawn, { argv = opt.argv, env = opt.env, stderr = opt.log })
+  if not ok then return nil, "error", tostring(child) end
+  local self = setmetatable({ child = child }, Worker)
+  local verb, fields, why = self:answer(opt.timeouts.ready)
+  if verb == "ready" and fields.worker == "1" then
+    self.info = fields
+    return self
+  end
+  if not verb then return nil, fields, why end
+  child:kill()
+  if verb == "error" then return nil, "error", fields.why or "no reason given" end
+  return nil, "error", string.format("the worker greets with '%s', worker=%s; this loom speaks 1",
+                                     verb, tostring(fields.worker))
+end
+
+-- ------------------------------------------------------------------------------- a session
+
+local Session = {}
+Session.__index = Session
+
+-- opt {argv, env, log, timeouts}: nothing is started before it is needed.
+function worker.session(opt)
+  local timeouts = {}
+  for _, name in ipairs { "ready", "problem", "time" } do
+    timeouts[name] = (opt.timeouts or {})[name] or worker.timeouts[name]
+  end
+  local start = { argv = opt.argv, env = opt.env, log = opt.log, timeouts = timeouts }
+  return setmetatable({ opt = start, restarts = 0, quarantine = {} }, Session)
+end
+
+function Session:drop()
+  if self.w then self.w.child:kill() end
+  self.w, self.ready_for = nil, nil
+end
+
+-- A live worker; one that cannot be started twice in a row ends the run.
+local function alive(self)
+  if self.w then return true end
+  local kind, why
+  for _ = 1, 2 do
+    self.w, kind, why = worker.start(self.opt)
+    if self.w then
+      self.info = self.w.info
+      self.restarts = self.restarts + 1
+      return true
+    end
+    if kind == "interrupted" then return nil, kind, why end
+    if kind == "error" then break end
+  end
+  local log = kind == "crash" and " (log: " .. outdir.shown(self.opt.log) .. ")" or ""
+  fail(string.format("the bench worker '%s' does not start: %s%s", outdir.shown(self.opt.argv[1]),
+                     why, log))
+end
+
+-- Sends the problem once per worker. Anything but ok leaves no worker behind.
+local function prepared(self, problem)
+  if self.w and self.ready_for == problem then return true end
+  local ok, kind, why = alive(self)
+  if not ok then return nil, kind, why end
+  local verb, fields, text = self.w:ask("problem", problem.job, self.opt.timeouts.problem)
+  if verb == "ok" then
+    self.ready_for, problem.answer = problem, fields
+    return true
+  end
+  self:drop()
+  if not verb then return nil, fields, text end
+  return nil, "error", fields.why or "the worker answers '" .. verb .. "' to a problem"
+end
+
+-- Makes the worker ready for `problem` {job = pairs}, trying once more in a fresh worker.
+function Session:prepare(problem)
+  local ok, kind, why
+  for _ = 1, 2 do
+    ok, kind, why = prepared(self, problem)
+    if ok or kind == "interrupted" then break end
+  end
+  return ok, kind, why
+end
+
+function Session:greeting()
+  local ok, kind, why = alive(self)
+  if not ok then return nil, kind, why end
+  return self.info
+end
+
+local final = { ok = true, wrong = true, refused = true }
+
+-- One attempt: status, fields; statuses hang, crash and error may get another.
+local function attempt(self, problem, pairs_)
+  local ok, kind, why = self:prepare(problem)
+  if not ok then return kind == "interrupted" and kind or "unprepared", { why = why } end
+  local verb, fields, text = self.w:ask("time", pairs_, self.opt.timeouts.time)
+  if final[verb] then return verb, fields end
+  self:drop()
+  if not verb then return fields, { why = text } end
+  if verb ~= "error" then fields.why = "the worker answers '" .. verb .. "'" end
+  return "error", fields
+end
+
+-- Times one kernel: status, fields. `id` is what quarantine remembers (the cubin's hash). Statuses:
+-- ok, wrong, refused, as the worker says; crash, hang, error after a second failure in a fresh
+-- worker; quarantined; unprepared (the problem itself fails); interrupted.
+function Session:time(problem, id, pairs_)
+  if self.quarantine[id] then
+    return "quarantined", { why = "stopped its worker twice: " .. self.quarantine[id] }
+  end
+  local status, fields
+  for _ = 1, 2 do
+    status, fields = attempt(self, problem, pairs_)
+    if final[status] or status == "interrupted" or status == "unprepared" then
+      return status, fields
+    end
+  end
+  self.quarantine[id] = fields.why or status
+  return status, fields
+end
+
+function Session:stop()
+  if self.w then self.w:stop() end
+  self.w, self.ready_for = nil, nil
+end
+
+return worker
