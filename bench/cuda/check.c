@@ -1,0 +1,146 @@
+/* check.c - is an output right?
+**
+** The comparison itself is a kernel (kernels.cu has the bound); here its counts
+** become a verdict with a reason. The order of the rules is the order of what
+** says most: an unwritten element, a wrong one, then the root mean square.
+*/
+#include "check.h"
+
+#include "kernels.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double most_rms = 1.15; /* fp32 accumulation: up to 1.01; fp16: from 1.36 on */
+
+void check_begin(struct verdict *v) {
+  memset(v, 0, sizeof *v);
+  v->row = v->col = -1;
+}
+
+__attribute__((format(printf, 2, 3))) static void wrong(struct verdict *v, const char *format,
+                                                        ...) {
+  if (v->wrong) return;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(v->why, sizeof v->why, format, args);
+  va_end(args);
+  v->wrong = true;
+}
+
+bool check_poison(struct problem *p, struct ring *c, struct fault *f) {
+  return CUDA(f, kernels_poison(c->base, p->dtype, c->total, p->gpu->stream));
+}
+
+/* A 16-bit float's value on the host */
+static double value_of(uint16_t bits, int dtype) {
+  int width = dtype == LOOM_F16 ? 10 : 7, bias = dtype == LOOM_F16 ? 15 : 127;
+  int exponent = (bits & 0x7fff) >> width, fraction = bits & ((1 << width) - 1);
+  double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == 2 * bias + 1) return fraction ? NAN : sign * INFINITY;
+  if (exponent == 0) return sign * ldexp(fraction, 1 - bias - width);
+  return sign * ldexp(fraction + (1 << width), exponent - bias - width);
+}
+
+static bool show_element(struct problem *p, const void *c, const double *ref, uint64_t at,
+                         struct verdict *v, struct fault *f) {
+  uint16_t bits;
+  if (!CUDA(f, cudaMemcpy(&bits, (const char *)c + 2 * at, 2, cudaMemcpyDeviceToHost)) ||
+      !CUDA(f, cudaMemcpy(&v->want, ref + at, sizeof v->want, cudaMemcpyDeviceToHost)))
+    return false;
+  v->got = value_of(bits, p->dtype);
+  v->row = (long long)(at / (uint64_t)p->mnk[LOOM_N]);
+  v->col = (long long)(at % (uint64_t)p->mnk[LOOM_N]);
+  return true;
+}
+
+static double rms_of(const struct kernels_diff *d) {
+  if (d->err2 == 0) return 0;
+  return sqrt(d->err2 / d->round2); /* infinite where rounding is exact and the output is not */
+}
+
+static bool compare(struct problem *p, const void *c, const double *ref, const double *abs,
+                    struct kernels_diff *out, struct fault *f) {
+  void *device = NULL;
+  cudaStream_t s = p->gpu->stream;
+  bool ok = gpu_alloc(f, &device, sizeof *out, "a comparison") &&
+            CUDA(f, kernels_compare(c, p->dtype, ref, abs, p->c.used, device, s)) &&
+            CUDA(f, cudaStreamSynchronize(s)) &&
+            CUDA(f, cudaMemcpy(out, device, sizeof *out, cudaMemcpyDeviceToHost));
+  gpu_free(&device);
+  return ok;
+}
+
+static bool check_set(struct problem *p, struct ring *ring, int layout, int i, const char *what,
+                      struct verdict *v, struct fault *f) {
+  const double *ref, *abs;
+  struct kernels_diff d;
+  const void *c = problem_set(ring, p->check_set[i]);
+  if (!problem_reference(p, layout, i, &ref, &abs, f) || !compare(p, c, ref, abs, &d, f))
+    return false;
+  double worst, rms = rms_of(&d);
+  memcpy(&worst, &d.worst, sizeof worst);
+  v->err = fmax(v->err, worst);
+  v->rms = fmax(v->rms, rms);
+  if (d.unwritten)
+    wrong(v, "%s: %llu of %zu elements not written in set %d", what, d.unwritten, p->c.used,
+          p->check_set[i]);
+  if (d.bad)
+    wrong(v, "%s: %llu of %zu elements out of bound in set %d", what, d.bad, p->c.used,
+          p->check_set[i]);
+  if (!(rms <= most_rms))
+    wrong(v, "%s: root mean square error is %.4g of rounding's in set %d", what, rms,
+          p->check_set[i]);
+  if (!v->wrong) v->checked++;
+  return d.bad == 0 || show_element(p, c, ref, d.first, v, f);
+}
+
+/* Runs a counting kernel that writes one number. */
+static bool count_lost(struct problem *p, struct ring *r, unsigned long long *out,
+                       struct fault *f) {
+  void *device = NULL;
+  cudaStream_t s = p->gpu->stream;
+  bool ok =
+      gpu_alloc(f, &device, sizeof *out, "a count") &&
+      CUDA(f, kernels_gaps(r->base, p->dtype, r->total, r->lead, r->stride, r->used, device, s)) &&
+      CUDA(f, cudaStreamSynchronize(s)) &&
+      CUDA(f, cudaMemcpy(out, device, sizeof *out, cudaMemcpyDeviceToHost));
+  gpu_free(&device);
+  return ok;
+}
+
+bool check_outputs(struct problem *p, struct ring *c, int layout, const char *what,
+                   struct verdict *v, struct fault *f) {
+  unsigned long long lost = 0;
+  for (int i = 0; i < p->checks && !v->wrong; i++)
+    if (!check_set(p, c, layout, i, what, v, f)) return false;
+  if (v->wrong) return true;
+  if (!count_lost(p, c, &lost, f)) return false;
+  if (lost) wrong(v, "%s: wrote %llu elements outside of C", what, lost);
+  return true;
+}
+
+bool check_sum(struct problem *p, struct check_sums *out, struct fault *f) {
+  void *device = NULL;
+  unsigned long long *sums;
+  cudaStream_t s = p->gpu->stream;
+  if (!gpu_alloc(f, &device, sizeof *out, "checksums")) return false;
+  sums = device;
+  bool ok = CUDA(f, kernels_checksum(p->a.base, 2 * p->a.total, &sums[0], s)) &&
+            CUDA(f, kernels_checksum(p->b.base, 2 * p->b.total, &sums[1], s)) &&
+            CUDA(f, cudaStreamSynchronize(s)) &&
+            CUDA(f, cudaMemcpy(out, device, sizeof *out, cudaMemcpyDeviceToHost));
+  gpu_free(&device);
+  return ok;
+}
+
+bool check_inputs(struct problem *p, const struct check_sums *before, const char *what,
+                  struct verdict *v, struct fault *f) {
+  struct check_sums now;
+  if (!check_sum(p, &now, f)) return false;
+  if (now.a != before->a) wrong(v, "%s: changed A", what);
+  if (now.b != before->b) wrong(v, "%s: changed B", what);
+  return true;
+}

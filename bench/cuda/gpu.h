@@ -1,0 +1,40 @@
+/* gpu.h - the device the worker owns
+**
+** CUDA(f, call) and CUBLAS(f, call) are true when the call succeeded; else they
+** keep function, file and line in the fault.
+*/
+#ifndef BENCH_GPU_H
+#define BENCH_GPU_H
+
+#include "fault.h"
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+struct gpu {
+  struct cudaDeviceProp prop;
+  cudaStream_t stream;
+  cublasHandle_t blas;
+  void *blas_ws;
+  char driver[64], cuda[16], cublas[16], uuid[48];
+};
+
+/* Opens device 0. The fault's text is "no CUDA device" where there is none. */
+bool gpu_open(struct gpu *g, struct fault *f);
+
+/* After an error: can this process go on? Clears an error that is not sticky. */
+bool gpu_alive(void);
+
+bool gpu_cuda(struct fault *f, cudaError_t e, const char *expr, const char *file, int line);
+bool gpu_blas(struct fault *f, cublasStatus_t e, const char *expr, const char *file, int line);
+#define CUDA(f, expr) gpu_cuda(f, expr, #expr, __FILE__, __LINE__)
+#define CUBLAS(f, expr) gpu_blas(f, expr, #expr, __FILE__, __LINE__)
+
+/* Device memory; the text of a failure says how much was wanted and what for. */
+bool gpu_alloc(struct fault *f, void **out, size_t bytes, const char *what);
+
+/* Frees and clears; a NULL is fine. Failures only show a lost device, which the next call tells. */
+void gpu_free(void *pointer_to_pointer);
+
+#endif

@@ -1,0 +1,190 @@
+// kernels.cu - the worker's own device code: fill, poison, widen, compare, checksum, clock
+//
+// Plain grid-stride loops; none of it is timed. The only file of the worker that
+// nvcc compiles: everything else is C and sees kernels.h.
+
+#include "kernels.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace {
+
+using u16 = unsigned short;
+using u64 = unsigned long long;
+
+constexpr int threads = 256;
+constexpr int blocks = 1056; // 8 a SM on the largest part; grid-stride loops make any number right
+
+template <bool bf16> __device__ double widen(u16 bits) {
+  if (bf16) return (double)__bfloat162float(__ushort_as_bfloat16(bits));
+  return (double)__half2float(__ushort_as_half(bits));
+}
+
+template <bool bf16> __device__ double rounded(double v) {
+  if (bf16) return (double)__bfloat162float(__double2bfloat16(v));
+  return (double)__half2float(__double2half(v));
+}
+
+template <bool bf16> __device__ u16 narrow(float v) {
+  return bf16 ? __bfloat16_as_ushort(__float2bfloat16(v)) : __half_as_ushort(__float2half(v));
+}
+
+__device__ u64 mix(u64 z) { // splitmix64's finalizer
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+__device__ size_t first_index() { return blockIdx.x * (size_t)blockDim.x + threadIdx.x; }
+__device__ size_t index_step() { return gridDim.x * (size_t)blockDim.x; }
+
+template <typename T> __device__ T warp_sum(T v) {
+  for (int d = 16; d; d /= 2) v += __shfl_down_sync(~0u, v, d);
+  return v;
+}
+
+// Box-Muller on two 24-bit uniforms: values reach 5.8 sigma.
+template <bool bf16> __global__ void fill(u16 *out, size_t n, u64 seed) {
+  u64 base = mix(seed + 0x9e3779b97f4a7c15ull);
+  for (size_t i = first_index(); i < n; i += index_step()) {
+    u64 x = mix(base + i * 0x9e3779b97f4a7c15ull);
+    float u1 = (float)((unsigned)(x >> 40) + 1) * 0x1p-24f;
+    float u2 = (float)(unsigned)(x & 0xffffff) * 0x1p-24f;
+    out[i] = narrow<bf16>(sqrtf(-2.0f * logf(u1)) * cospif(2.0f * u2));
+  }
+}
+
+__global__ void poison(u16 *out, size_t n, u16 mark) {
+  for (size_t i = first_index(); i < n; i += index_step()) out[i] = mark;
+}
+
+__global__ void checksum(const u64 *in, size_t n, u64 *out) {
+  u64 sum = 0;
+  for (size_t i = first_index(); i < n; i += index_step())
+    sum += mix(in[i] ^ mix(i + 0x9e3779b97f4a7c15ull));
+  sum = warp_sum(sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
+}
+
+template <bool bf16>
+__global__ void widen_all(double *out, const u16 *in, bool absolute, size_t n) {
+  for (size_t i = first_index(); i < n; i += index_step()) {
+    double v = widen<bf16>(in[i]);
+    out[i] = absolute ? fabs(v) : v;
+  }
+}
+
+// bound = 1.01 u |C*| + 4 2^-23 (|A||B|) + half the smallest subnormal, u the unit roundoff of the
+// output. fp32 accumulation on tensor cores (which truncates) stays below 0.97 of it, fp16
+// accumulation or one lost k16 slice is far above. The last term only matters where C* underflows.
+template <bool bf16>
+__global__ void compare(const u16 *c, const double *ref, const double *abs, size_t n, u16 mark,
+                        kernels_diff *out) {
+  constexpr double u = bf16 ? 0x1p-8 : 0x1p-11, least = bf16 ? 0x1p-134 : 0x1p-25;
+  double err2 = 0, round2 = 0, worst = 0;
+  u64 bad = 0, unwritten = 0, first = ~0ull;
+  for (size_t i = first_index(); i < n; i += index_step()) {
+    double want = ref[i], err = fabs(widen<bf16>(c[i]) - want), off = rounded<bf16>(want) - want;
+    double bound = 1.01 * u * fabs(want) + 0x1p-21 * abs[i] + least;
+    err2 += err * err;
+    round2 += off * off;
+    if (err <= bound) { // false for NaN
+      worst = fmax(worst, err / bound);
+    } else {
+      worst = fmax(worst, err / bound > 1 ? err / bound : (double)INFINITY);
+      bad++;
+      unwritten += c[i] == mark;
+      if (i < first) first = i;
+    }
+  }
+  err2 = warp_sum(err2);
+  round2 = warp_sum(round2);
+  bad = warp_sum(bad);
+  unwritten = warp_sum(unwritten);
+  atomicMin(&out->first, first);
+  atomicMax(&out->worst, (u64)__double_as_longlong(worst)); // the order of doubles >= 0
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&out->err2, err2);
+    atomicAdd(&out->round2, round2);
+    atomicAdd(&out->bad, bad);
+    atomicAdd(&out->unwritten, unwritten);
+  }
+}
+
+__global__ void reset(kernels_diff *out) { *out = {0, 0, ~0ull, 0, 0, 0}; }
+
+__global__ void gaps(const u16 *ring, size_t total, size_t lead, size_t stride, size_t used,
+                     u16 mark, u64 *out) {
+  size_t end = total - lead; // both ends of the ring have a guard of 'lead' elements
+  u64 lost = 0;
+  for (size_t i = first_index(); i < total; i += index_step()) {
+    bool in_set = i >= lead && i < end && (i - lead) % stride < used;
+    lost += !in_set && ring[i] != mark;
+  }
+  lost = warp_sum(lost);
+  if (threadIdx.x % 32 == 0 && lost) atomicAdd(out, lost);
+}
+
+// Cycle counters differ between SMs; SM 0 alone answers, so that two samples can be subtracted.
+__global__ void clock_sample(u64 *out) {
+  unsigned sm;
+  u64 ns;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+  if (sm != 0 || threadIdx.x != 0) return;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+  out[0] = (u64)clock64();
+  out[1] = ns;
+}
+
+u16 mark_of(int dtype) { return dtype ? KERNELS_MARK_BF16 : KERNELS_MARK_F16; }
+
+} // namespace
+
+cudaError_t kernels_fill(void *out, int dtype, size_t n, uint64_t seed, cudaStream_t s) {
+  auto kernel = dtype ? fill<true> : fill<false>;
+  kernel<<<blocks, threads, 0, s>>>((u16 *)out, n, seed);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_poison(void *out, int dtype, size_t n, cudaStream_t s) {
+  poison<<<blocks, threads, 0, s>>>((u16 *)out, n, mark_of(dtype));
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_checksum(const void *in, size_t bytes, unsigned long long *out,
+                             cudaStream_t s) {
+  cudaError_t e = cudaMemsetAsync(out, 0, sizeof *out, s);
+  if (e != cudaSuccess) return e;
+  checksum<<<blocks, threads, 0, s>>>((const u64 *)in, bytes / 8, out);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_widen(double *out, const void *in, int dtype, bool absolute, size_t n,
+                          cudaStream_t s) {
+  auto kernel = dtype ? widen_all<true> : widen_all<false>;
+  kernel<<<blocks, threads, 0, s>>>(out, (const u16 *)in, absolute, n);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_compare(const void *c, int dtype, const double *ref, const double *abs,
+                            size_t n, struct kernels_diff *out, cudaStream_t s) {
+  auto kernel = dtype ? compare<true> : compare<false>;
+  reset<<<1, 1, 0, s>>>(out);
+  kernel<<<blocks, threads, 0, s>>>((const u16 *)c, ref, abs, n, mark_of(dtype), out);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead, size_t stride,
+                         size_t used, unsigned long long *out, cudaStream_t s) {
+  cudaError_t e = cudaMemsetAsync(out, 0, sizeof *out, s);
+  if (e != cudaSuccess) return e;
+  gaps<<<blocks, threads, 0, s>>>((const u16 *)ring, total, lead, stride, used, mark_of(dtype),
+                                  out);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s) {
+  clock_sample<<<2 * sms, 32, 0, s>>>(out);
+  return cudaGetLastError();
+}

@@ -1,0 +1,49 @@
+/* kernels.h - the worker's own device code, called from C
+**
+** Everything is enqueued on 's' and returns the launch's error. dtype is enum
+** loom_dtype; elements are 16 bits wide. 'out' pointers are device memory.
+*/
+#ifndef BENCH_KERNELS_H
+#define BENCH_KERNELS_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* NaNs that no arithmetic produces: an element that still holds one was not written. */
+enum { KERNELS_MARK_F16 = 0x7e5a, KERNELS_MARK_BF16 = 0x7fda };
+
+struct kernels_diff {
+  unsigned long long bad;       /* elements out of bound; NaN is out of bound */
+  unsigned long long unwritten; /* of those, elements that hold the mark */
+  unsigned long long first;     /* index of the first bad one; ~0 for none */
+  unsigned long long worst;     /* bits of the largest |C - C*| / bound as a double */
+  double err2, round2;          /* sums of (C - C*)^2 and (round(C*) - C*)^2 */
+};
+
+/* n values of N(0,1); the i-th depends on (seed, i) alone. */
+cudaError_t kernels_fill(void *out, int dtype, size_t n, uint64_t seed, cudaStream_t s);
+cudaError_t kernels_poison(void *out, int dtype, size_t n, cudaStream_t s);
+/* A 64-bit sum that every bit and its place enter; bytes is a multiple of 8. */
+cudaError_t kernels_checksum(const void *in, size_t bytes, unsigned long long *out, cudaStream_t s);
+cudaError_t kernels_widen(double *out, const void *in, int dtype, bool absolute, size_t n,
+                          cudaStream_t s);
+/* C against C* and |A||B|; see kernels.cu for the bound. Sets *out up itself. */
+cudaError_t kernels_compare(const void *c, int dtype, const double *ref, const double *abs,
+                            size_t n, struct kernels_diff *out, cudaStream_t s);
+/* Counts elements outside of the sets (set i: stride*i + lead, 'used' long) that lost their mark.
+ */
+cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead, size_t stride,
+                         size_t used, unsigned long long *out, cudaStream_t s);
+/* out[0] = cycles of SM 0, out[1] = nanoseconds, both counters' present values. */
+cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+/* problem.c - the ring of buffer sets and the FP64 references
+**
+** The reference is cublasDgemm on the operands as doubles; |A||B|, which the
+** element bound needs, is a second one on their absolute values. References of
+** the checked sets stay on the device where they fit (16384^2 takes 4 GiB a
+** set), else each check computes its own again.
+*/
+#include "problem.h"
+
+#include "kernels.h"
+
+#include <string.h>
+
+enum { GUARD = 32768, GAP = 128, MAX_SETS = 1024 };   /* elements, elements, sets */
+static const double ring_bytes = 256.0 * 1024 * 1024; /* several times any L2 */
+
+int64_t problem_elements(const struct problem *p, int operand) {
+  int dims[2];
+  loom_stored_dims(LOOM_NN, operand, dims);
+  return p->mnk[dims[0]] * p->mnk[dims[1]];
+}
+
+static int sets_for(const struct problem *p) {
+  double bytes = 0;
+  for (int i = LOOM_A; i <= LOOM_C; i++) bytes += 2.0 * (double)problem_elements(p, i);
+  double sets = ring_bytes / bytes;
+  if (sets > MAX_SETS) return MAX_SETS;
+  int whole = (int)sets + ((double)(int)sets < sets);
+  return whole < 2 ? 2 : whole;
+}
+
+/* Ring */
+
+void *problem_set(const struct ring *r, int set) {
+  return (char *)r->base + 2 * (r->lead + (size_t)set * r->stride);
+}
+
+static bool ring_open(struct problem *p, struct ring *r, int operand, struct fault *f) {
+  r->used = (size_t)problem_elements(p, operand);
+  r->stride = (r->used + 2 * GAP - 1) / GAP * GAP; /* 256-byte aligned sets, a gap after each */
+  r->lead = GUARD;
+  r->total = 2 * r->lead + r->stride * (size_t)p->sets;
+  return gpu_alloc(f, &r->base, 2 * r->total, "a ring of operands");
+}
+
+static bool rings_open(struct problem *p, struct fault *f) {
+  cudaStream_t s = p->gpu->stream;
+  uint64_t seed = 2 * (uint64_t)p->seed;
+  return ring_open(p, &p->a, LOOM_A, f) && ring_open(p, &p->b, LOOM_B, f) &&
+         ring_open(p, &p->c, LOOM_C, f) && ring_open(p, &p->base_c, LOOM_C, f) &&
+         CUDA(f, kernels_fill(p->a.base, p->dtype, p->a.total, seed, s)) &&
+         CUDA(f, kernels_fill(p->b.base, p->dtype, p->b.total, seed + 1, s)) &&
+         CUDA(f, kernels_poison(p->c.base, p->dtype, p->c.total, s)) &&
+         CUDA(f, kernels_poison(p->base_c.base, p->dtype, p->base_c.total, s)) &&
+         CUDA(f, cudaStreamSynchronize(s));
+}
+
+/* References */
+
+struct problem_blas problem_blas(const struct problem *p, int layout) {
+  int a[2], b[2];
+  loom_stored_dims(layout, LOOM_A, a);
+  loom_stored_dims(layout, LOOM_B, b);
+  return (struct problem_blas){
+      .op_b = loom_swapped(layout, LOOM_B) ? CUBLAS_OP_T : CUBLAS_OP_N,
+      .op_a = loom_swapped(layout, LOOM_A) ? CUBLAS_OP_T : CUBLAS_OP_N,
+      .n = (int)p->mnk[LOOM_N],
+      .m = (int)p->mnk[LOOM_M],
+      .k = (int)p->mnk[LOOM_K],
+      .ldb = (int)p->mnk[b[0]],
+      .lda = (int)p->mnk[a[0]],
+      .ldc = (int)p->mnk[LOOM_N],
+  };
+}
+
+static bool product(struct problem *p, int layout, int set, bool absolute, double *out,
+                    struct fault *f) {
+  const double one = 1, zero = 0;
+  struct problem_blas c = problem_blas(p, layout);
+  cudaStream_t s = p->gpu->stream;
+  return CUDA(f, kernels_widen(p->wide_a, problem_set(&p->a, set), p->dtype, absolute, p->a.used,
+                               s)) &&
+         CUDA(f, kernels_widen(p->wide_b, problem_set(&p->b, set), p->dtype, absolute, p->b.used,
+                               s)) &&
+         CUBLAS(f, cublasDgemm(p->gpu->blas, c.op_b, c.op_a, c.n, c.m, c.k, &one, p->wide_b, c.ldb,
+                               p->wide_a, c.lda, &zero, out, c.ldc));
+}
+
+static bool compute(struct problem *p, int layout, int i, double *ref, double *abs,
+                    struct fault *f) {
+  return product(p, layout, p->check_set[i], false, ref, f) &&
+         product(p, layout, p->check_set[i], true, abs, f);
+}
+
+bool problem_reference(struct problem *p, int layout, int i, const double **ref, const double **abs,
+                       struct fault *f) {
+  bool have = p->kept && layout == p->layout;
+  *ref = have ? p->ref[i] : p->scratch_ref;
+  *abs = have ? p->abs[i] : p->scratch_abs;
+  return have || compute(p, layout, i, p->scratch_ref, p->scratch_abs, f);
+}
+
+static bool alloc_doubles(struct fault *f, double **out, size_t n, const char *what) {
+  void *p = NULL;
+  bool ok = gpu_alloc(f, &p, n * sizeof(double), what);
+  *out = p;
+  return ok;
+}
+
+/* Are there bytes for 'n' doubles and an eighth of the memory beside them? */
+static bool room_for(double n, bool *yes, struct fault *f) {
+  size_t available, total;
+  if (!CUDA(f, cudaMemGetInfo(&available, &total))) return false;
+  *yes = n * sizeof(double) + (double)total / 8 < (double)available;
+  return true;
+}
+
+static bool references_open(struct problem *p, struct fault *f) {
+  size_t c = p->c.used;
+  if (!alloc_doubles(f, &p->wide_a, p->a.used, "A in double precision") ||
+      !alloc_doubles(f, &p->wide_b, p->b.used, "B in double precision") ||
+      !alloc_doubles(f, &p->scratch_ref, c, "a reference") ||
+      !alloc_doubles(f, &p->scratch_abs, c, "a reference") ||
+      !room_for(2.0 * (double)c * p->checks, &p->kept, f))
+    return false;
+  for (int i = 0; i < p->checks && p->kept; i++)
+    if (!alloc_doubles(f, &p->ref[i], c, "a reference") ||
+        !alloc_doubles(f, &p->abs[i], c, "a reference") ||
+        !compute(p, p->layout, i, p->ref[i], p->abs[i], f))
+      return false;
+  return CUDA(f, cudaStreamSynchronize(p->gpu->stream));
+}
+
+void problem_settle(struct problem *p) {
+  if (!p->kept) return;
+  gpu_free(&p->wide_a);
+  gpu_free(&p->wide_b);
+  gpu_free(&p->scratch_ref);
+  gpu_free(&p->scratch_abs);
+}
+
+/* Whole */
+
+bool problem_prepare(struct problem *p, struct fault *f) {
+  p->sets = sets_for(p);
+  p->checks = p->sets < PROBLEM_CHECKS ? p->sets : PROBLEM_CHECKS;
+  for (int i = 0; i < p->checks; i++) p->check_set[i] = i * (p->sets - 1) / (p->checks - 1);
+  return rings_open(p, f) && references_open(p, f);
+}
+
+void problem_free(struct problem *p) {
+  for (int i = 0; i < PROBLEM_BASES; i++) timer_free(&p->base[i]);
+  struct ring *rings[] = {&p->a, &p->b, &p->c, &p->base_c};
+  for (int i = 0; i < 4; i++) gpu_free(&rings[i]->base);
+  p->kept = true; /* so that settle frees */
+  problem_settle(p);
+  for (int i = 0; i < PROBLEM_CHECKS; i++) {
+    gpu_free(&p->ref[i]);
+    gpu_free(&p->abs[i]);
+  }
+  memset(p, 0, sizeof *p);
+}

@@ -1,0 +1,186 @@
+/* selftest.c - shows on the device that the checker can fail
+**
+** A right output must pass and each planted fault must be refused, for f16 and
+** bf16. The outputs are cuBLAS's, so no candidate is needed.
+*/
+#include "selftest.h"
+
+#include "baseline.h"
+#include "check.h"
+#include "kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 512, COLUMNS = 384, DEPTH = 1024, TILE = 64 };
+
+struct bench {
+  struct problem p;
+  int passed, failed;
+  struct fault fault;
+};
+
+static void tell(struct bench *b, bool ok, const char *name, const char *why) {
+  printf("%s %s: %s (%s)\n", ok ? "ok" : "not ok", loom_dtype_name(b->p.dtype), name, why);
+  if (ok)
+    b->passed++;
+  else
+    b->failed++;
+}
+
+/* Faults: each spoils the right outputs in p->c; set is one of the checked sets */
+
+static bool put(struct problem *p, int set, size_t at, uint16_t bits, struct fault *f) {
+  char *c = problem_set(&p->c, set);
+  return CUDA(f, cudaMemcpy(c + 2 * at, &bits, sizeof bits, cudaMemcpyHostToDevice));
+}
+
+static bool get(struct problem *p, int set, size_t at, uint16_t *bits, struct fault *f) {
+  const char *c = problem_set(&p->c, set);
+  return CUDA(f, cudaMemcpy(bits, c + 2 * at, sizeof *bits, cudaMemcpyDeviceToHost));
+}
+
+static bool nothing(struct problem *p, int set, struct fault *f) {
+  (void)p, (void)set, (void)f;
+  return true;
+}
+
+static bool one_nan(struct problem *p, int set, struct fault *f) {
+  return put(p, set, 12345, p->dtype == LOOM_F16 ? 0x7e00 : 0x7fc0, f);
+}
+
+static bool one_infinity(struct problem *p, int set, struct fault *f) {
+  return put(p, set, p->c.used - 1, p->dtype == LOOM_F16 ? 0x7c00 : 0x7f80, f);
+}
+
+/* Two units in the last place, the smallest error that no rounding explains, in an element above 4:
+** near zero the bound is wider than that, because |A||B| rules there. */
+static bool two_ulps(struct problem *p, int set, struct fault *f) {
+  uint16_t bits, four = p->dtype == LOOM_F16 ? 0x4400 : 0x4080;
+  size_t at = 776;
+  do {
+    if (!get(p, set, ++at, &bits, f)) return false;
+  } while ((bits & 0x7fff) < four);
+  return put(p, set, at, (uint16_t)(bits + 2), f);
+}
+
+static bool unwritten_tile(struct problem *p, int set, struct fault *f) {
+  uint16_t marks[TILE];
+  for (int i = 0; i < TILE; i++)
+    marks[i] = p->dtype == LOOM_F16 ? KERNELS_MARK_F16 : KERNELS_MARK_BF16;
+  for (size_t row = 0; row < TILE; row++) {
+    char *at = (char *)problem_set(&p->c, set) + 2 * ((128 + row) * COLUMNS + 192);
+    if (!CUDA(f, cudaMemcpy(at, marks, sizeof marks, cudaMemcpyHostToDevice))) return false;
+  }
+  return true;
+}
+
+static bool stale(struct problem *p, int set, struct fault *f) {
+  int other = set == p->check_set[0] ? p->check_set[1] : p->check_set[0];
+  return CUDA(f, cudaMemcpy(problem_set(&p->c, set), problem_set(&p->c, other), 2 * p->c.used,
+                            cudaMemcpyDeviceToDevice));
+}
+
+static bool zeros(struct problem *p, int set, struct fault *f) {
+  return CUDA(f, cudaMemset(problem_set(&p->c, set), 0, 2 * p->c.used));
+}
+
+static bool other_layout(struct problem *p, int set, struct fault *f) {
+  return baseline_call(p, LOOM_TN, &p->c, set, CUBLAS_COMPUTE_32F, f);
+}
+
+/* The product without its last 16 of 1024 slices of K: A and B keep their rows' lengths. */
+static bool lost_slice(struct problem *p, int set, struct fault *f) {
+  const float one = 1, zero = 0;
+  cudaDataType_t type = p->dtype == LOOM_F16 ? CUDA_R_16F : CUDA_R_16BF;
+  struct problem_blas b = problem_blas(p, LOOM_NN);
+  return CUBLAS(f, cublasGemmEx(p->gpu->blas, b.op_b, b.op_a, b.n, b.m, b.k - 16, &one,
+                                problem_set(&p->b, set), type, b.ldb, problem_set(&p->a, set), type,
+                                b.lda, &zero, problem_set(&p->c, set), type, b.ldc,
+                                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+}
+
+static bool half_accumulation(struct problem *p, int set, struct fault *f) {
+  return baseline_call(p, LOOM_NN, &p->c, set, CUBLAS_COMPUTE_16F, f);
+}
+
+static bool beside(struct problem *p, int set, struct fault *f) {
+  return put(p, set, p->c.used, 0, f);
+}
+
+static bool changed_input(struct problem *p, int set, struct fault *f) {
+  uint16_t bits;
+  char *a = problem_set(&p->a, set + 1); /* of a set whose output is not checked */
+  if (!CUDA(f, cudaMemcpy(&bits, a, sizeof bits, cudaMemcpyDeviceToHost))) return false;
+  bits ^= 1;
+  return CUDA(f, cudaMemcpy(a, &bits, sizeof bits, cudaMemcpyHostToDevice));
+}
+
+static const struct planted {
+  const char *name;
+  bool (*plant)(struct problem *p, int set, struct fault *f);
+  const char *why; /* a piece of the refusal's text; NULL: it must pass */
+  bool f16_only;
+} faults[] = {
+    {"the right output passes", nothing, NULL, false},
+    {"a NaN is refused", one_nan, "1 of", false},
+    {"an infinity is refused", one_infinity, "1 of", false},
+    {"one element that is two ulps off is refused", two_ulps, "1 of", false},
+    {"an unwritten tile is refused", unwritten_tile, "4096 of 196608 elements not written", false},
+    {"the output of another set is refused", stale, "out of bound", false},
+    {"zeros are refused", zeros, "out of bound", false},
+    {"the product in another layout is refused", other_layout, "out of bound", false},
+    {"a lost slice of K is refused", lost_slice, "out of bound", false},
+    {"fp16 accumulation is refused", half_accumulation, "", true},
+    {"a write beside C is refused", beside, "outside of C", false},
+    {"a changed input is refused", changed_input, "changed A", false},
+};
+
+static bool right_outputs(struct problem *p, struct fault *f) {
+  if (!check_poison(p, &p->c, f)) return false;
+  for (int i = 0; i < p->sets; i++)
+    if (!baseline_call(p, LOOM_NN, &p->c, i, CUBLAS_COMPUTE_32F, f)) return false;
+  return CUDA(f, cudaStreamSynchronize(p->gpu->stream));
+}
+
+static bool one_fault(struct bench *b, const struct planted *t, int set) {
+  struct fault *f = &b->fault;
+  struct check_sums sums;
+  struct verdict v;
+  check_begin(&v);
+  if (!right_outputs(&b->p, f) || !check_sum(&b->p, &sums, f) || !t->plant(&b->p, set, f) ||
+      !CUDA(f, cudaDeviceSynchronize()) || !check_outputs(&b->p, &b->p.c, LOOM_NN, "set", &v, f) ||
+      !check_inputs(&b->p, &sums, "set", &v, f))
+    return false;
+  char why[320];
+  snprintf(why, sizeof why, "%s; err %.3g, rms %.4g", v.wrong ? v.why : "passed", v.err, v.rms);
+  tell(b, t->why ? v.wrong && strstr(v.why, t->why) : !v.wrong, t->name, why);
+  return true;
+}
+
+static bool all_faults(struct bench *b) {
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    int set = b->p.check_set[i % (size_t)b->p.checks];
+    if (set == b->p.sets - 1 && faults[i].plant == changed_input) set = 0;
+    if (faults[i].f16_only && b->p.dtype != LOOM_F16) continue;
+    if (!one_fault(b, &faults[i], set)) return false;
+  }
+  return true;
+}
+
+static bool with_dtype(struct bench *b, struct gpu *g, int dtype) {
+  b->p = (struct problem){
+      .gpu = g, .layout = LOOM_NN, .dtype = dtype, .mnk = {ROWS, COLUMNS, DEPTH}, .seed = 1};
+  bool ok = problem_prepare(&b->p, &b->fault) && all_faults(b);
+  if (!ok) tell(b, false, "runs to its end", b->fault.text);
+  problem_free(&b->p);
+  return ok;
+}
+
+int selftest_run(struct gpu *g) {
+  struct bench b = {.passed = 0};
+  (void)(with_dtype(&b, g, LOOM_F16) && with_dtype(&b, g, LOOM_BF16));
+  printf("%d passed, %d failed\n", b.passed, b.failed);
+  return b.failed || !b.passed || fflush(stdout) != 0;
+}
