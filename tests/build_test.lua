@@ -1,0 +1,159 @@
+-- The compile pool and its cache, with tests/fake-nvcc in nvcc's place.
+
+local build = require "build"
+local fail = require "fail"
+local outdir = require "outdir"
+local sh = require "tests_sh"
+
+local dir = sh.tmpdir "build"
+local nvcc = host.root .. "/tests/fake-nvcc"
+
+local function kernels(...)
+  local list = {}
+  for i, text in ipairs { ... } do
+    local stem = "toy-" .. i
+    list[i] = { text = text, key = "toy:" .. text, stem = stem, cu = dir .. "/" .. stem .. ".cu" }
+  end
+  return list
+end
+
+-- Builds kernels with the fake told `words`; stderr is quiet.
+local function run(list, words, more)
+  local opt = { nvcc = nvcc, out = dir, device = { name = "h200", arch = "sm_90a" }, jobs = 2,
+                env = { "LOOM_FAKE_NVCC=" .. (words or ""),
+                        "LOOM_FAKE_NVCC_COUNT=" .. dir .. "/count" } }
+  for k, v in pairs(more or {}) do opt[k] = v end
+  local err = host.err
+  host.err = function() end
+  local ok, done, version = pcall(build.run, list, opt)
+  host.err = err
+  if not ok then error(done, 0) end
+  return list, done, version
+end
+
+local function fresh()
+  dir = sh.tmpdir "build"
+end
+
+local function compiles()
+  local text, count = host.read(dir .. "/count") or "", 0
+  for _ in text:gmatch("\n") do count = count + 1 end
+  return count
+end
+
+local function figures()
+  fresh()
+  local list, done, version = run(kernels("a", "b"))
+  assert(done and version == "13.0.0")
+  for _, kernel in ipairs(list) do
+    local row = kernel.built
+    assert(row.code == 0 and row.regs == 96 and row.spills == 0 and row.smem == 1024)
+    assert(not row.error and #row.warnings == 0 and build.notes(row) == "" and not row.cached)
+    assert(host.sha256(host.read(row.cubin)) == row.cubin_sha)
+    assert(host.read(row.log):find("Used 96 registers", 1, true))
+  end
+  assert(list[1].built.cubin_sha ~= list[2].built.cubin_sha and compiles() == 2)
+end
+
+local function hits()
+  fresh()
+  local first = run(kernels("a"))
+  local second = run(kernels("a"))
+  assert(compiles() == 1 and second[1].built.cached and second[1].built.regs == 96)
+  assert(second[1].built.cubin_sha == first[1].built.cubin_sha)
+end
+
+-- What `spoil` does to a row's files must make the next build compile again, and rightly.
+local function miss_after(spoil)
+  fresh()
+  local row = run(kernels("a"))[1].built
+  spoil(row)
+  local again = run(kernels("a"))[1].built
+  assert(compiles() == 2 and not again.cached and again.cubin_sha == row.cubin_sha)
+  assert(run(kernels("a"))[1].built.cached and compiles() == 2)
+end
+
+local function equal_text()
+  fresh()
+  local list = run(kernels("a", "a", "b"))
+  assert(compiles() == 2 and list[1].built == list[2].built)
+end
+
+local function keyed()
+  fresh()
+  run(kernels("a"))
+  run(kernels("a"), nil, { device = { name = "a100", arch = "sm_80" } })
+  assert(compiles() == 2, "another architecture")
+end
+
+local function failing()
+  fresh()
+  local list, done = run(kernels("good", "bad"), "fail=bad")
+  assert(done and not list[1].built.error)
+  local row = list[2].built
+  assert(row.code == 2 and row.error == outdir.shown(dir) .. "/toy-2.cu(7): error: planted")
+  assert(not row.cubin and host.read(row.log):find("planted", 1, true))
+  run(kernels("bad"))
+  assert(compiles() == 3, "a failure is not cached")
+end
+
+local function hanging()
+  fresh()
+  local started = host.now()
+  local row = run(kernels("a"), "hang", { timeout = 1 })[1].built
+  assert(row.timeout and row.error == "no end after 1 s", row.error)
+  assert(host.now() - started < 10 and not row.cubin)
+end
+
+local function flagged()
+  fresh()
+  for _ = 1, 2 do
+    local row = run(kernels("a"), "c7510 spill")[1].built
+    assert(not row.error and row.spills == 40 and row.warnings[1] == "C7510" and #row.warnings == 1)
+    assert(build.notes(row) == "spills 40 B C7510", build.notes(row))
+  end
+  assert(compiles() == 1, "the flags are cached too")
+end
+
+local function no_leftovers()
+  fresh()
+  run(kernels("a", "bad"), "fail=bad")
+  for _, sub in ipairs(host.list(dir .. "/cache")) do
+    for _, name in ipairs(host.list(dir .. "/cache/" .. sub)) do
+      assert(not name:find("part"), name)
+    end
+  end
+end
+
+return {
+  { name = "ptxas's figures, the cubin and its log come back", run = figures },
+  { name = "the same text a second time comes from the cache", run = hits },
+  { name = "a cubin that was cut short is compiled again", run = function()
+    miss_after(function(row) host.write(row.cubin, host.read(row.cubin):sub(1, 3)) end)
+  end },
+  { name = "an empty cubin is compiled again", run = function()
+    miss_after(function(row) host.write(row.cubin, "") end)
+  end },
+  { name = "a cubin without its log is compiled again", run = function()
+    miss_after(function(row) host.remove(row.log) end)
+  end },
+  { name = "equal text is built once", run = equal_text },
+  { name = "another architecture is another entry", run = keyed },
+  { name = "a failed compile names the kernel's line and keeps its log", run = failing },
+  { name = "a compiler that does not end is killed", run = hanging },
+  { name = "spills and C75xx are flagged, and kept", run = flagged },
+  { name = "an nvcc that writes an empty cubin has failed", run = function()
+    fresh()
+    assert(run(kernels("a"), "empty")[1].built.error == "nvcc wrote no cubin")
+  end },
+  { name = "no half-written file stays in the cache", run = no_leftovers },
+  { name = "NVCC=none is no nvcc", run = function()
+    assert(build.nvcc { nvcc = "none" } == nil)
+    local ok, err = pcall(build.need_nvcc, { nvcc = "none" })
+    assert(not ok and fail.text(err):find("no nvcc on PATH", 1, true), tostring(err))
+  end },
+  { name = "an nvcc that is not there is one line", run = function()
+    local ok, err = pcall(build.nvcc, { nvcc = "/nowhere/nvcc" })
+    assert(not ok and fail.text(err) == "cannot open '/nowhere/nvcc': no such nvcc", tostring(err))
+  end },
+}

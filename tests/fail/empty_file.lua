@@ -1,0 +1,2 @@
+-- expect: tests/fail/empty_file.lua:1: no space: a file begins with space "name" { ... }
+-- nothing here

@@ -1,0 +1,5 @@
+-- expect: tests/fail/many_statements.lua:4: let: more than 1000 statements
+space "many_statements" { format = 1, template = "simt.cu" }
+for i = 1, 2000 do
+  let("x" .. i) ("1")
+end

@@ -1,0 +1,4 @@
+a
+//@ local s = [[ this
+would swallow text
+//@ ]]

@@ -1,0 +1,3 @@
+a
+//@ local s = "abc
+b

@@ -1,0 +1,3 @@
+a
+//@ local x = 1 +
+//@   tile_q

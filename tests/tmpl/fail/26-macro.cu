@@ -1,0 +1,6 @@
+//@ local function f(x)
+text
+  q = $x;
+//@ end
+more
+//@ f(nil)

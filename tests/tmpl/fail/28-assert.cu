@@ -1,0 +1,2 @@
+a
+//@ assert(n == 4, "a copy loop would be ragged")

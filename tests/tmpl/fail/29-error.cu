@@ -1,0 +1,2 @@
+a
+//@ error("no way")

@@ -1,0 +1,3 @@
+//@ local function f() error("wrong use", 2) end
+a
+//@ f()
