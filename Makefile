@@ -1,0 +1,108 @@
+#: Warploom: search spaces of matrix multiplication kernels, woven into CUDA.
+#:
+#: make deps             install what gen, bench and the tests need (Debian; elsewhere: say what)
+#: make gen SHAPE=MxNxK  write the kernels of the most promising candidates to out/kernels/
+#: make build SHAPE=...  gen, then compile them with nvcc: registers, spills, warnings
+#: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS
+#: make rank [SHAPE=...] the measurements so far, best first
+#: make count SHAPE=...  how many candidates each space has, and which rule removes how many
+#: make explain KEY=... SHAPE=...   every rule of one candidate with its numbers filled in
+#: make space SPACE=...  parameters, lets and rules of a space, and where they stand
+#: make test             tests that need no GPU;  make check: those that need nvcc too
+#: make test-gpu         tests on the GPU
+#: make bench-gen        how many kernels a second are rendered
+#: make loom             the program alone;  make clean: remove what was built
+#: make lint | format    luacheck | clang-format
+#:
+#: Knobs, on the command line:
+#:   SHAPE=MxNxK | SHAPES=file   the problem, or a file with one a line
+#:   LAYOUT=nn,tn,nt,tt          A and B as stored: n = as in the product, t = transposed; a list
+#:   DTYPE=f16|bf16  ACC=f32     types of A, B, C and of the accumulators
+#:   SPACE=hopper,mma,simt       default: all that the device can run
+#:   DEVICE=h200|h100|a100|...   a preset, implies the architecture; default: the GPU present, else h200
+#:   BACKEND=cuda|cpu|fake       where kernels run; default: cuda where there is a GPU, else cpu
+#:   N=16  KEY=...               how many candidates a problem; or the one with this key
+#:   JOBS=2  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
+#:   OUT=out  STORE=file  WORKER=path   where kernels/, cache/ and store.db go
+#: Build variables:
+#:   CC=gcc  NVCC=nvcc  CUDA_HOME=/usr/local/cuda  V=1 (show commands)
+#:   STATIC=1   a loom that needs no Lua, PCRE2 or SQLite: out/build-static/loom
+#:   LOOM=path  use this loom instead of building one
+
+NVCC      ?= nvcc
+CUDA_HOME ?= $(or $(patsubst %/bin/,%,$(dir $(realpath $(shell command -v $(NVCC) 2>/dev/null)))),/usr/local/cuda)
+BUILD     := out/build$(if $(filter 1,$(STATIC)),-static)
+ASAN      := out/build-asan
+LOOM      ?= $(BUILD)/loom
+Q         := $(if $(filter 1,$(V)),,@)
+WARN      := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror
+
+# What stands on the command line and is no build variable goes to loom, which refuses what it does
+# not know.
+MAKE_VARS := CC CFLAGS LDFLAGS NVCC CUDA_HOME LOOM STATIC V
+NAMES     := $(foreach o,$(MAKEOVERRIDES),$(if $(findstring =,$o),$(firstword $(subst =, ,$o))))
+KNOBS      = $(foreach k,$(filter-out $(MAKE_VARS),$(NAMES)),'$k=$(subst ','\'',$($k))')
+# `make -j deps gen`: nothing is compiled before the headers are there.
+FIRST     := $(filter deps,$(MAKECMDGOALS))
+
+VERBS := gen build bench rank count explain space bench-gen
+.PHONY: help deps loom test check test-gpu lint format clean $(VERBS)
+
+help:
+	@sed -n 's/^#: \{0,1\}//p' Makefile
+
+deps:
+	$(Q)sh gen/deps.sh
+
+loom: $(LOOM)
+
+# The worker is built where it can be used: a GPU and a compiler are there.
+bench: $(if $(findstring fake,$(BACKEND)),,$(if $(shell nvidia-smi -L 2>/dev/null),out/build/loom-bench))
+$(VERBS): $(LOOM)
+	$(Q)$(LOOM) $@ $(KNOBS)
+
+# ---- loom: the C host; then the bench worker ----------------------------------------------------
+LOOM_SRC    := main host host_file host_proc host_tmpl proc tmpl buf db util
+LOOM_CFLAGS := $(WARN) -D_GNU_SOURCE -I/usr/include/lua5.4
+LOOM_LIBS   := -llua5.4 -lpcre2-8 -lsqlite3 -lmd
+LOOM_STATIC := -Wl,-Bstatic $(LOOM_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
+ASAN_FLAGS  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
+
+# $(call loom_rules,folder,flags,libraries): objects and program of one variant
+define loom_rules
+$(1)/%.o: gen/%.c | $(1) $(FIRST)
+	@echo "  CC      $$@"
+	$$(Q)$$(CC) $$(LOOM_CFLAGS) $(2) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+$(1)/loom: $(LOOM_SRC:%=$(1)/%.o)
+	@echo "  LINK    $$@"
+	$$(Q)$$(CC) $(2) $$(LDFLAGS) -o $$@ $$^ $(3)
+$(1):
+	@mkdir -p $$@
+-include $(LOOM_SRC:%=$(1)/%.d)
+endef
+$(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS))))
+$(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS)))
+include bench/bench.mk
+
+# ---- tests ---------------------------------------------------------------------------------------
+NVCC_TESTS := tests/nvcc_test.lua
+TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
+
+test: lint $(BUILD)/loom $(ASAN)/loom test-c
+	$(Q)$(ASAN)/loom test $(TESTS)
+
+check: $(BUILD)/loom test-launch
+	$(Q)$(BUILD)/loom test $(NVCC_TESTS)
+
+test-gpu: $(LOOM) out/build/loom-bench
+	$(Q)out/build/loom-bench --selftest
+	$(Q)$(LOOM) test tests/gpu/*_test.lua
+
+lint: $(FIRST)
+	$(Q)luacheck -q lua spaces tests
+
+format:
+	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch]
+
+clean:
+	$(Q)rm -rf out/build out/build-asan out/build-static out/cache
