@@ -97,7 +97,7 @@ end
 -- Starts the worker and opens the store; nil when the user interrupted.
 local function start(opt)
   local name = opt.backend or "cuda"
-  local ctx = { opt = opt, backend = backends[name](opt), rows = 0 }
+  local ctx = { opt = opt, backend = backends[name](opt), rows = 0, failed = 0 }
   ctx.backend.name = name
   local limit = opt.timeout
   ctx.session = worker.session {
@@ -163,6 +163,7 @@ local function record(ctx, problem, kernel, pass, status, answer)
   end
   ctx.store:add(row)
   ctx.rows = ctx.rows + 1
+  if status ~= "ok" and status ~= "same" then ctx.failed = ctx.failed + 1 end
   return row
 end
 
@@ -262,7 +263,8 @@ local function interrupted(ctx)
   return 1
 end
 
--- All problems of `opt`; exit code 0 when each of them has a ranked kernel.
+-- All problems of `opt`; exit code 0 when each of them has a ranked kernel and no kernel failed: a
+-- kernel that does not build, is wrong or crashes is a fault of its template or its space.
 function bench.run(opt)
   local problems = select_.problems(opt)
   local ctx = start(opt)
@@ -287,7 +289,11 @@ function bench.run(opt)
   ctx.session:stop()
   rank.summary(best, #problems)
   ctx.store:close()
-  return #best == #problems and 0 or 1
+  if ctx.failed > 0 then
+    host.err(string.format("loom: %d kernel%s failed, see above\n", ctx.failed,
+                           ctx.failed == 1 and "" or "s"))
+  end
+  return #best == #problems and ctx.failed == 0 and 0 or 1
 end
 
 local function nothing(path)

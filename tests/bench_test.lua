@@ -172,7 +172,7 @@ local function faults_become_rows()
   local planted = string.format("crash=%s,hang=%s,wrong=%s,refused=%s", one[1].hash, one[2].hash,
                                 one[3].hash, one[4].hash)
   local code, text, after = bench_run(planted)
-  assert(code == 0 and #by_pass(after, 1) == 6 and #by_pass(after, 2) == 2)
+  assert(code == 1 and #by_pass(after, 1) == 6 and #by_pass(after, 2) == 2)
   for i, status in ipairs { "crash", "hang", "wrong", "refused", "ok", "ok" } do
     local row = by_pass(after, 1)[i]
     assert(row.status == status and row.key == one[i].key, row.status)
@@ -235,7 +235,7 @@ end
 
 local function cuda_rows()
   local code, text, rows = cuda_run "c7510 fail=^//.mma:"
-  assert(code == 0)
+  assert(code == 1, "a kernel that does not build is a failure")
   local failed = 0
   for _, row in ipairs(rows) do
     assert(row.backend == "cuda" and row.nvcc == "13.0.0")

@@ -61,12 +61,18 @@ static double rms_of(const struct kernels_diff *d) {
   return sqrt(d->err2 / d->round2); /* infinite where rounding is exact and the output is not */
 }
 
+/* How many 2^-23 of |A||B| an element may be off beside its rounding. Tensor cores truncate after
+** every 16 k, always towards zero, so the error grows with K: 4 is enough up to some 4,000 (at most
+** 0.97 of the bound seen), and at K = 8192 cuBLAS exceeds it in one element of 67 million. Lost k16
+** slices and fp16 accumulation stay far outside, here or in the root mean square. */
+static double slack(const struct problem *p) { return 4 + (double)p->mnk[LOOM_K] / 2048.0; }
+
 static bool compare(struct problem *p, const void *c, const double *ref, const double *abs,
                     struct kernels_diff *out, struct fault *f) {
   void *device = NULL;
   cudaStream_t s = p->gpu->stream;
   bool ok = gpu_alloc(f, &device, sizeof *out, "a comparison") &&
-            CUDA(f, kernels_compare(c, p->dtype, ref, abs, p->c.used, device, s)) &&
+            CUDA(f, kernels_compare(c, p->dtype, ref, abs, p->c.used, slack(p), device, s)) &&
             CUDA(f, cudaStreamSynchronize(s)) &&
             CUDA(f, cudaMemcpy(out, device, sizeof *out, cudaMemcpyDeviceToHost));
   gpu_free(&device);
@@ -88,8 +94,8 @@ static bool check_set(struct problem *p, struct ring *ring, int layout, int i, c
     wrong(v, "%s: %llu of %zu elements not written in set %d", what, d.unwritten, p->c.used,
           p->check_set[i]);
   if (d.bad)
-    wrong(v, "%s: %llu of %zu elements out of bound in set %d", what, d.bad, p->c.used,
-          p->check_set[i]);
+    wrong(v, "%s: %llu of %zu elements out of bound in set %d, the worst %.3g times", what, d.bad,
+          p->c.used, p->check_set[i], worst);
   if (!(rms <= most_rms))
     wrong(v, "%s: root mean square error is %.4g of rounding's in set %d", what, rms,
           p->check_set[i]);

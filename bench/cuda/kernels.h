@@ -33,9 +33,9 @@ cudaError_t kernels_poison(void *out, int dtype, size_t n, cudaStream_t s);
 cudaError_t kernels_checksum(const void *in, size_t bytes, unsigned long long *out, cudaStream_t s);
 cudaError_t kernels_widen(double *out, const void *in, int dtype, bool absolute, size_t n,
                           cudaStream_t s);
-/* C against C* and |A||B|; see kernels.cu for the bound. Sets *out up itself. */
+/* C against C* and |A||B|; see kernels.cu for the bound and slack. Sets *out up itself. */
 cudaError_t kernels_compare(const void *c, int dtype, const double *ref, const double *abs,
-                            size_t n, struct kernels_diff *out, cudaStream_t s);
+                            size_t n, double slack, struct kernels_diff *out, cudaStream_t s);
 /* Counts elements outside of the sets (set i: stride*i + lead, 'used' long) that lost their mark.
  */
 cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead, size_t stride,
