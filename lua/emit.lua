@@ -96,7 +96,7 @@ function emit.render(item)
     fail(string.format("templates/%s:1: the template declares no launch { ... }", space.template))
   end
   local full = item.full
-  local id = { key = item.key, arch = space.arch, layout = full.layout, dtype = full.dtype,
+  local id = { key = item.key, arch = item.b.device.arch, layout = full.layout, dtype = full.dtype,
                acc = full.acc }
   return {
     text = head(item, env.hash) .. text,

@@ -1,8 +1,9 @@
 -- select: which candidates of a problem are worth a kernel.
 --
 -- Seeds are what an expert would try first, the model knows the rest of the space: every space
--- keeps one candidate, then come the seeds, then the best predicted. The result is sorted by
--- predicted time and depends on nothing but the specs, the model and the problem.
+-- keeps one candidate, then come the seeds that are not hopeless, then the best predicted, those
+-- that are unlike what was taken before their near twins. The result is sorted by predicted time
+-- and depends on nothing but the specs, the model and the problem.
 
 local fail = require "fail"
 local model = require "model"
@@ -77,22 +78,62 @@ function select_.spaces(device, opt)
   return out
 end
 
+-- A seed predicted this many times slower than the best candidate was meant for another problem.
+local HOPELESS = 3
+
+local function fastest(found)
+  local best
+  for _, space_items in ipairs(found) do
+    for _, part in ipairs { space_items.seeds, space_items.predicted } do
+      for _, item in ipairs(part) do best = math.min(best or item.ns, item.ns) end
+    end
+  end
+  return best
+end
+
+-- Do two items differ in at most one parameter of the same space?
+local function twins(x, y)
+  if x.b.space ~= y.b.space then return false end
+  local different = 0
+  for name, value in pairs(x.cand) do -- order does not matter: it only counts
+    if y.cand[name] ~= value then different = different + 1 end
+  end
+  return different <= 1
+end
+
+-- `rest` with the twins of an earlier item, or of one in `taken`, moved behind the others.
+local function unlike_first(rest, taken)
+  local kept, behind = table.move(taken, 1, #taken, 1, {}), {}
+  local ahead = {}
+  for _, item in ipairs(rest) do
+    local twin = false
+    for _, other in ipairs(kept) do twin = twin or twins(item, other) end
+    if not twin then kept[#kept + 1] = item end
+    table.insert(twin and behind or ahead, item)
+  end
+  return table.move(behind, 1, #behind, #ahead + 1, ahead)
+end
+
 -- Candidates in the order of their claim: one per space, then seeds, then predictions.
 local function claims(found)
   local firsts, seeds, rest = {}, {}, {}
+  local limit = HOPELESS * (fastest(found) or 0)
   for _, space_items in ipairs(found) do
     local s, p = space_items.seeds, space_items.predicted
     local first = s[1] or p[1]
     firsts[#firsts + 1] = first
-    for _, item in ipairs(s) do if item ~= first then seeds[#seeds + 1] = item end end
+    for _, item in ipairs(s) do
+      if item ~= first and item.ns <= limit then seeds[#seeds + 1] = item end
+    end
     for _, item in ipairs(p) do if item ~= first then rest[#rest + 1] = item end end
   end
   table.sort(firsts, faster)
   table.sort(seeds, faster)
   table.sort(rest, by_score)
   local all = {}
-  for _, part in ipairs { firsts, seeds, rest } do table.move(part, 1, #part, #all + 1, all) end
-  return all
+  for _, part in ipairs { firsts, seeds } do table.move(part, 1, #part, #all + 1, all) end
+  rest = unlike_first(rest, all)
+  return table.move(rest, 1, #rest, #all + 1, all)
 end
 
 -- Why a bound space has no candidate: the rule that removes most.

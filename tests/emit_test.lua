@@ -30,7 +30,8 @@ local function item(text, more)
   local full = { tile_m = 64, layout = "tn", dtype = "f16", acc = "f32", M = 512, N = 512, K = 512 }
   for k, v in pairs(more or {}) do full[k] = v end
   return {
-    b = { space = { name = "toy", template = name, doc = "a toy", arch = "sm_80" } },
+    b = { space = { name = "toy", template = name, doc = "a toy", arch = "sm_80" },
+          device = { arch = "sm_86" } },
     cand = { tile_m = full.tile_m },
     full = full, key = "toy:layout=tn,dtype=f16,acc=f32,tile_m=" .. full.tile_m,
   }
@@ -74,7 +75,7 @@ end
 local function descriptor_bytes()
   local r = render(toy)
   local want = '{"loom":1,"kernel":"loom_kernel","key":"toy:layout=tn,dtype=f16,acc=f32,tile_m=64",'
-    .. '"arch":"sm_80","layout":"tn","dtype":"f16","acc":"f32","args":["A","B","C","M","N","K"],'
+    .. '"arch":"sm_86","layout":"tn","dtype":"f16","acc":"f32","args":["A","B","C","M","N","K"],'
     .. '"grid":{"rule":"tiles","tile":[64,64],"split_k":1,"ctas_per_sm":1},"block":128,'
     .. '"cluster":1,"smem":0,"cooperative":false,"pdl":false,"tensors":[],'
     .. '"workspace":{"bytes":0,"init":"none"},'
