@@ -1,0 +1,66 @@
+-- bench_test.lua -- on a GPU: kernels of every space, layout and type are right at ragged shapes, with
+-- and without programmatic launch; a kernel that is wrong is reported as wrong.
+
+local sh = require "tests_sh"
+
+-- All rows that a bench run leaves in its store, as {status=, why=, key=, m=, n=, k=}.
+local function rows_of(out)
+  local db = host.db(out .. "/store.db")
+  local rows = db:rows("SELECT status, why, key, m, n, k FROM rows ORDER BY rowid", {})
+  db:close()
+  return rows
+end
+
+local function bench(out, ...)
+  local argv = { sh.loom, "bench", "BACKEND=cuda", "OUT=" .. out, ... }
+  return sh.run(argv, { timeout = 540 })
+end
+
+local function all_right(dtype, layout)
+  return function()
+    local out = sh.tmpdir("gpu " .. dtype .. " " .. layout)
+    local run = bench(out, "SHAPES=" .. host.root .. "/bench/shapes/edges.txt", "LAYOUT=" .. layout,
+                      "DTYPE=" .. dtype, "N=6")
+    assert(run.code == 0, run.output)
+    local ok, by_space = 0, {}
+    for _, row in ipairs(rows_of(out)) do
+      assert(row.status == "ok" or row.status == "same",
+             string.format("%s %dx%dx%d %s: %s", row.status, row.m, row.n, row.k, row.key, row.why))
+      ok = ok + 1
+      by_space[row.key:match("^[^:]+")] = true
+    end
+    assert(ok >= 30, "only " .. ok .. " kernels ran")
+    assert(by_space.mma and by_space.simt, "a space is missing")
+    sh.remove(out)
+  end
+end
+
+local tests = {}
+for _, case in ipairs { { "f16", "nn" }, { "f16", "tn" }, { "f16", "nt" }, { "f16", "tt" }, { "bf16", "nn" },
+                        { "bf16", "tn" } } do
+  tests[#tests + 1] = { name = "every kernel is right at ragged shapes, " .. case[1] .. " " .. case[2],
+                        run = all_right(case[1], case[2]) }
+end
+
+-- A copy of the project whose template stores one row too few must be found out.
+tests[#tests + 1] = {
+  name = "a planted fault in a template is reported as wrong",
+  run = function()
+    local copy = sh.tmpdir("gpu planted")
+    local cp = sh.run { "sh", "-c", 'cp -r "$2/lua" "$2/spaces" "$2/templates" "$1" && mkdir -p "$1/out/build" '
+                        .. '&& cp "$3" "$1/out/build/loom" && cp "$2/out/build/loom-bench" "$1/out/build/"',
+                        "sh", copy, host.root, sh.loom }
+    assert(cp.code == 0, cp.output)
+    local path = copy .. "/templates/mma.cu"
+    local text, n = assert(host.read(path)):gsub("if %(m %+ 8 < M%)", "if (m + 8 < M - 1)")
+    assert(n == 1, "the template has changed: plant the fault elsewhere")
+    assert(host.write(path, text))
+    local run = sh.run({ copy .. "/out/build/loom", "bench", "BACKEND=cuda", "SPACE=mma", "SHAPE=256x256x256",
+                         "LAYOUT=nn", "N=2", "OUT=" .. copy .. "/out" }, { timeout = 120 })
+    assert(run.code ~= 0, run.output)
+    assert(run.output:find("wrong") and run.output:find("not written"), run.output)
+    sh.remove(copy)
+  end,
+}
+
+return tests
