@@ -11,7 +11,7 @@
 #: make test             tests that need no GPU;  make check: those that need nvcc too
 #: make test-gpu         tests on the GPU
 #: make bench-gen        how many kernels a second are rendered
-#: make loom             the program alone;  make clean: remove what was built
+#: make loom | worker    loom alone; the bench worker alone;  make clean: remove what was built
 #: make lint | format    luacheck | clang-format
 #:
 #: Knobs, on the command line:
@@ -30,6 +30,7 @@
 #:   LOOM=path  use this loom instead of building one
 
 NVCC      ?= nvcc
+# where nvcc is, once somebody asks
 CUDA_HOME ?= $(or $(patsubst %/bin/,%,$(dir $(realpath $(shell command -v $(NVCC) 2>/dev/null)))),/usr/local/cuda)
 BUILD     := out/build$(if $(filter 1,$(STATIC)),-static)
 ASAN      := out/build-asan
@@ -44,9 +45,11 @@ NAMES     := $(foreach o,$(MAKEOVERRIDES),$(if $(findstring =,$o),$(firstword $(
 KNOBS      = $(foreach k,$(filter-out $(MAKE_VARS),$(NAMES)),'$k=$(subst ','\'',$($k))')
 # `make -j deps gen`: nothing is compiled before the headers are there.
 FIRST     := $(filter deps,$(MAKECMDGOALS))
+# `make STATIC=1` alone builds that loom; `make` alone helps.
+.DEFAULT_GOAL := $(if $(filter 1,$(STATIC)),loom,help)
 
-VERBS := gen build bench rank count explain space bench-gen
-.PHONY: help deps loom test check test-gpu lint format clean $(VERBS)
+VERBS := gen build bench search rank release count explain space bench-gen
+.PHONY: help deps loom worker test check test-gpu lint format clean $(VERBS)
 
 help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
@@ -56,13 +59,16 @@ deps:
 
 loom: $(LOOM)
 
-# The worker is built where it can be used: a GPU and a compiler are there.
-bench: $(if $(findstring fake,$(BACKEND)),,$(if $(shell nvidia-smi -L 2>/dev/null),out/build/loom-bench))
+# The worker is built where it can be used: a GPU is there, and no other worker is named.
+ifneq (,$(filter bench search,$(MAKECMDGOALS)))
+bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
+endif
+worker: out/build/loom-bench
 $(VERBS): $(LOOM)
 	$(Q)$(LOOM) $@ $(KNOBS)
 
 # ---- loom: the C host; then the bench worker ----------------------------------------------------
-LOOM_SRC    := main host host_file host_proc host_tmpl proc tmpl buf db util
+LOOM_SRC    := main host host_file host_log host_proc host_tmpl proc tmpl buf db util
 LOOM_CFLAGS := $(WARN) -D_GNU_SOURCE -I/usr/include/lua5.4
 LOOM_LIBS   := -llua5.4 -lpcre2-8 -lsqlite3 -lmd
 LOOM_STATIC := -Wl,-Bstatic $(LOOM_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
@@ -99,7 +105,7 @@ test-gpu: $(LOOM) out/build/loom-bench
 	$(Q)$(LOOM) test tests/gpu/*_test.lua
 
 lint: $(FIRST)
-	$(Q)luacheck -q lua spaces tests
+	$(Q)luacheck -q --no-color lua spaces tests
 
 format:
 	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch]

@@ -23,7 +23,7 @@ $(WORK)/%.o: %.c | $(FIRST)
 	@echo "  CC      $@"
 	$(Q)$(CC) $(WARN) -O2 -g $(WORK_INC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(WORK)/bench/cuda/kernels.o: bench/cuda/kernels.cu bench/cuda/kernels.h
+$(WORK)/bench/cuda/kernels.o: bench/cuda/kernels.cu bench/cuda/kernels.h | $(FIRST)
 	@mkdir -p $(@D)
 	@echo "  NVCC    $@"
 	$(Q)$(NVCC) $(WORK_NVCC) -c -o $@ $<

@@ -21,18 +21,22 @@ done
 missing=${missing# }
 
 if [ -n "$missing" ]; then
+  by_hand="as root: apt-get update && apt-get install $missing"
   if [ "$(id -u)" = 0 ]; then as_root=""
   elif command -v sudo >/dev/null 2>&1; then as_root=sudo
   else
-    echo "deps: neither root nor sudo; run as root: apt-get install $missing" >&2
+    echo "deps: neither root nor sudo; $by_hand" >&2
     exit 1
   fi
   echo "deps: installing $missing"
-  export DEBIAN_FRONTEND=noninteractive
+  # Lists that cannot all be fetched may still do. Nobody would see a question, so none is asked.
   # shellcheck disable=SC2086  # word splitting is meant
-  $as_root apt-get update -qq
-  # shellcheck disable=SC2086
-  $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $as_root sh -c 'apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"' \
+    deps $missing </dev/null >/dev/null || {
+    echo "deps: not installed; $by_hand" >&2
+    exit 1
+  }
 fi
 
 if ! command -v "${NVCC:-nvcc}" >/dev/null 2>&1 && [ ! -x /usr/local/cuda/bin/nvcc ]; then

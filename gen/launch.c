@@ -194,7 +194,7 @@ static enum loom_status check_kind(const loom_desc *d, const loom_call *call, ch
 static enum loom_status check_dims(const loom_desc *d, const loom_call *call, char *err) {
   for (int i = 0; i < 3; i++) {
     long long v = (long long)call->mnk[i], by = (long long)d->legal_mnk[i];
-    if (v < 1 || v > INT32_MAX) return refuse(err, "%s=%lld is out of range", dim_names[i], v);
+    if (v < 1 || v > LOOM_MAX_DIM) return refuse(err, "%s=%lld is out of range", dim_names[i], v);
     if (v % by != 0) return refuse(err, "%s=%lld is not a multiple of %lld", dim_names[i], v, by);
     if (d->baked[i] && v != d->baked[i])
       return refuse(err, "%s=%lld, but the kernel is made for %lld alone", dim_names[i], v,

@@ -11,6 +11,9 @@
 #ifndef LOOM_LAUNCH_H
 #define LOOM_LAUNCH_H
 
+/* The largest M, N or K: kernels add a tile to one in int32. */
+#define LOOM_MAX_DIM 0x40000000
+
 #include "desc.h"
 
 #include <cuda.h>

@@ -70,13 +70,14 @@ static int walk_up(char *path) {
   }
 }
 
+/* The project that the user stands in, else the one the program was built in: a loom from elsewhere
+ * (LOOM=path) must not work on another checkout. */
 static int find_root(char *root) {
+  if (getcwd(root, PATH_MAX) && walk_up(root)) return 1;
   ssize_t n = readlink("/proc/self/exe", root, PATH_MAX - 1);
-  if (n > 0) {
-    root[n] = 0;
-    if (walk_up(root)) return 1;
-  }
-  return getcwd(root, PATH_MAX) && walk_up(root);
+  if (n <= 0) return 0;
+  root[n] = 0;
+  return walk_up(root);
 }
 
 /* Message handler: adds where it happened, unless it is a user's error (a table). [-1, +1] */

@@ -1,6 +1,6 @@
 /* proc.c -- child processes.
  *
- * Waiting without races and without a thread: SIGCHLD and SIGINT are blocked except inside
+ * Waiting without races and without a thread: SIGCHLD and what ends us are blocked except inside
  * ppoll, which therefore returns at once when a child ends, and each round asks for every
  * running leader.  The end of a leader, not the end of its output, ends a job: a grandchild may
  * keep the pipe open for ever.
@@ -44,10 +44,16 @@ static void on_child(int sig) { (void)sig; }
 
 int proc_interrupted(void) { return interrupted; }
 
+/* What asks loom to end: all the same to it, so that children never outlive a hangup either. */
+static const int enders[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDERS = sizeof enders / sizeof enders[0] };
+
 void proc_init(void) {
-  struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
   sigemptyset(&sa.sa_mask);
-  sigaction(SIGINT, &sa, NULL);
+  for (int i = 0; i < ENDERS; i++) /* nohup and the shell's & ignore some: so do we */
+    if (sigaction(enders[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+      sigaction(enders[i], &sa, NULL);
   sa.sa_handler = on_child;
   sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
   sigaction(SIGCHLD, &sa, NULL);
@@ -62,11 +68,11 @@ static void hold_signals(sigset_t *inside, sigset_t *before) {
   sigset_t both;
   sigemptyset(&both);
   sigaddset(&both, SIGCHLD);
-  sigaddset(&both, SIGINT);
+  for (int i = 0; i < ENDERS; i++) sigaddset(&both, enders[i]);
   sigprocmask(SIG_BLOCK, &both, before);
   *inside = *before;
   sigdelset(inside, SIGCHLD);
-  sigdelset(inside, SIGINT);
+  for (int i = 0; i < ENDERS; i++) sigdelset(inside, enders[i]);
 }
 
 static void release_signals(const sigset_t *before) { sigprocmask(SIG_SETMASK, before, NULL); }
@@ -107,7 +113,7 @@ static _Noreturn void become(const proc_spec *s, char **argv, char **env, const 
   sigset_t none;
   sigemptyset(&none);
   signal(SIGPIPE, SIG_DFL);
-  signal(SIGINT, SIG_DFL);
+  for (int i = 0; i < ENDERS; i++) signal(enders[i], SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   int bad = setpgid(0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0;
   if (getppid() != parent) _exit(127); /* loom died before the prctl */

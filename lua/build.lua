@@ -61,13 +61,17 @@ function build.flags(arch)
            "-Xptxas", "-v" }
 end
 
+local function told(value, err)
+  return value or fail(err)
+end
+
 -- The headers a kernel may include, names and text.
 local function header_text()
-  local dir, parts = host.root .. "/templates/lib", {}
-  for _, name in ipairs(host.list(dir) or {}) do
+  local dir, parts = build.headers or host.root .. "/templates/lib", {}
+  for _, name in ipairs(told(host.list(dir))) do
     if name:find("%.c?u?h$") then
       parts[#parts + 1] = name
-      parts[#parts + 1] = host.read(dir .. "/" .. name)
+      parts[#parts + 1] = told(host.read(dir .. "/" .. name))
     end
   end
   return table.concat(parts, "\0")
@@ -78,7 +82,8 @@ local function context(opt)
   local cc = build.compiler(opt)
   local flags = build.flags(opt.device.arch)
   local cache = outdir.path(opt, "cache")
-  local env = { "LC_ALL=C", "TMPDIR=" .. cache .. "/tmp" }
+  -- Flags from the environment would change the cubin behind the key's back.
+  local env = { "LC_ALL=C", "TMPDIR=" .. cache .. "/tmp", "NVCC_PREPEND_FLAGS=", "NVCC_APPEND_FLAGS=" }
   for _, setting in ipairs(opt.env or {}) do env[#env + 1] = setting end
   return {
     cc = cc, flags = flags, timeout = opt.timeout or build.timeout, cache = cache, env = env,

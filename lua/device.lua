@@ -83,7 +83,7 @@ end
 
 function device.get(name)
   if by_name[name] then return by_name[name] end
-  fail(string.format("unknown device '%s'%s; known: %s", name, fail.near(name, device.names()),
+  fail.usage(string.format("unknown device '%s'%s; known: %s", name, fail.near(name, device.names()),
     table.concat(device.names(), ", ")))
 end
 
@@ -91,9 +91,9 @@ end
 function device.match(title)
   for _, preset in ipairs(PRESETS) do
     local short = preset.title:gsub("^NVIDIA ", ""):gsub("^GeForce ", "")
-    local _, to = title:find(short, 1, true)
-    -- a letter after it (Ti, D, Super, PCIe, NVL) is another product with other figures
-    if to and not title:find("^%w", to + 1) and not title:find("^ [TDSPNL]", to + 1) then return preset end
+    local from, to = title:find(short, 1, true)
+    -- a letter beside it (GH200; Ti, D, Super, PCIe, NVL) is another product with other figures
+    if to and not title:sub(1, from - 1):find("%w$") and not title:find("^%w", to + 1) and not title:find("^ [TDSPNL]", to + 1) then return preset end
   end
 end
 

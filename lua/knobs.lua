@@ -10,7 +10,7 @@ local knobs = {}
 
 local fmt = string.format
 
-local MAX_DIM = 0x7fffffff -- dimensions are int32 in kernels; products of two then fit into int64
+local MAX_DIM = 0x40000000 -- kernels add a tile to a dimension in int32; products of two fit into int64
 
 -- Readers: text -> value; they refuse with fail.usage.
 
@@ -67,6 +67,11 @@ local function plain(text)
   return text
 end
 
+local function run_name(text, name)
+  if text:find("^[%w_][%w_.-]*$") then return text end
+  fail.usage(fmt("%s '%s' is not a name of letters, digits, '_', '.', '-'", name, text))
+end
+
 local function shape(text)
   local dims = {}
   for digits in text:gmatch("[^x]+") do
@@ -114,6 +119,9 @@ local KNOBS = {
   { "N", whole(1, 1000000), "candidates per problem" },
   { "JOBS", whole(1, 4096), "processes at a time (default one per CPU)" },
   { "BUDGET", seconds, "time to spend: 60s, 30m, 2h" },
+  { "SEED", whole(0, 0x7fffffff), "seed of a search (default 1)" },
+  { "MUTATOR", word_of { "random", "llm" }, "what edits the spec: random or llm (default random)" },
+  { "RUN", run_name, "name of a search, its folder under out/search" },
   { "TIMEOUT", seconds, "limit of one compilation or job" },
   { "OUT", plain, "folder of kernels/, cache/, store.db (default out)" },
   { "STORE", plain, "database of measurements (default store.db under OUT)" },
@@ -129,10 +137,12 @@ local VERBS = {
   build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS OUT NVCC TIMEOUT" },
   bench = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY N JOBS BUDGET TIMEOUT OUT STORE NVCC WORKER" },
+  search = { problem = true,
+    knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN TIMEOUT OUT STORE NVCC WORKER" },
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
-  ["bench-gen"] = { knobs = PROBLEM .. " SPACE DEVICE N JOBS" },
+  ["bench-gen"] = { knobs = "SPACE DEVICE N" },
   ["fake-worker"] = { knobs = "" },
-  space = { knobs = "SPACE DEVICE" },
+  space = { knobs = "SPACE" },
   count = { problem = true, knobs = PROBLEM .. " SPACE DEVICE" },
   explain = { problem = true, knobs = PROBLEM .. " DEVICE KEY" },
 }
@@ -140,6 +150,10 @@ local VERBS = {
 local by_name, names = {}, {}
 for i, knob in ipairs(KNOBS) do
   by_name[knob[1]], names[i] = knob, knob[1]
+end
+
+function knobs.reads(verb, name)
+  return (" " .. (VERBS[verb] or { knobs = "" }).knobs .. " "):find(" " .. name .. " ", 1, true) ~= nil
 end
 
 -- {name, text} of the knobs a verb reads, in the order of help.
@@ -167,13 +181,17 @@ local function read_words(verb, argv)
   return texts
 end
 
-local function default_device()
+-- The GPU present, else h200. One without a preset cannot be measured on unless the user says what it
+-- is like; text can be made for the h200 all the same.
+local function default_device(verb, backend)
   local preset, title = device.present()
-  if title and not preset then
-    fail.usage(fmt("no preset for this machine's '%s': say DEVICE=%s", title,
-      table.concat(device.names(), "|")))
-  end
-  return preset or device.get("h200")
+  if preset or not title then return preset or device.get("h200") end
+  local measures = (verb == "bench" or verb == "search") and backend ~= "fake"
+  local text = fmt("no preset for this machine's '%s': say DEVICE=%s", title,
+    table.concat(device.names(), "|"))
+  if measures then fail.usage(text) end
+  if knobs.reads(verb, "DEVICE") then host.err("note: " .. text .. "; h200 until then\n") end
+  return device.get("h200")
 end
 
 -- LAYOUT, DTYPE and ACC as a key has them; what the user also said must agree.
@@ -216,7 +234,7 @@ function knobs.parse(verb, argv)
   if opt.dtype == "bf16" and opt.acc == "f16" then
     fail.usage("bf16 with f16 accumulation does not exist on tensor cores")
   end
-  opt.device = opt.device or default_device()
+  opt.device = opt.device or default_device(verb, opt.backend)
   opt.problems = problems(opt)
   local needs = VERBS[verb] or {}
   if needs.problem and #opt.problems == 0 and not (needs.key and opt.key) then

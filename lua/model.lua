@@ -47,16 +47,16 @@ local function dram_bytes(c, device, at_once, waves)
   local rows = math.min(c.tiles_m, c.group_m or 1)
   local columns = math.min(c.tiles_n, math.max(1, at_once / rows))
   local span = 2 * c.K * (rows * c.tile_m + columns * c.tile_n)
-  local operands = 2 * (c.M * c.K + c.K * c.N)
+  local operands = 2.0 * (c.M * c.K + c.K * c.N)
   local missing = math.max(0, 1 - 0.7 * device.l2 / operands)
-  return operands + math.max(0, waves * span - operands) * missing + 2 * c.M * c.N
+  return operands + math.max(0, waves * span - operands) * missing + 2.0 * c.M * c.N
 end
 
 -- Time of one launch of the candidate `c` (all names bound) of a bound space, in ns.
 function model.predict(bound, c)
   local device = bound.device
   local s = shape[bound.space.template](c)
-  local flop_ns = 2 * c.M * c.N * c.K / (device.tensor_tflops * 1000)
+  local flop_ns = 2.0 * c.M * c.N * c.K / (device.tensor_tflops * 1000)
   -- Long products run into the power limit: the clock falls.
   local clock = device.clock_mhz / 1000 * (flop_ns > 50000 and 0.78 or 0.92)
   local slices = -(-c.K // c.tile_k)

@@ -78,8 +78,9 @@ function select_.spaces(device, opt)
   return out
 end
 
--- A seed predicted this many times slower than the best candidate was meant for another problem.
-local HOPELESS = 3
+-- A seed predicted this many times slower than the best candidate was meant for another problem; a
+-- space whose first candidate is, for other problems altogether, unless the user asked for it.
+local HOPELESS, HOPELESS_SPACE = 3, 12
 
 local function fastest(found)
   local best
@@ -115,15 +116,15 @@ local function unlike_first(rest, taken)
 end
 
 -- Candidates in the order of their claim: one per space, then seeds, then predictions.
-local function claims(found)
+local function claims(found, asked)
   local firsts, seeds, rest = {}, {}, {}
-  local limit = HOPELESS * (fastest(found) or 0)
+  local best = fastest(found)
   for _, space_items in ipairs(found) do
     local s, p = space_items.seeds, space_items.predicted
     local first = s[1] or p[1]
-    firsts[#firsts + 1] = first
+    if asked or first.ns <= HOPELESS_SPACE * best then firsts[#firsts + 1] = first end
     for _, item in ipairs(s) do
-      if item ~= first and item.ns <= limit then seeds[#seeds + 1] = item end
+      if item ~= first and item.ns <= HOPELESS * best then seeds[#seeds + 1] = item end
     end
     for _, item in ipairs(p) do if item ~= first then rest[#rest + 1] = item end end
   end
@@ -184,7 +185,7 @@ function select_.pick(problem, device, opt)
   end
   for _, text in ipairs(without) do note(text, problem) end
   local picked, seen = {}, {}
-  for _, item in ipairs(claims(found)) do
+  for _, item in ipairs(claims(found, opt.space)) do
     if not seen[item.key] and #picked < n then
       seen[item.key] = true
       picked[#picked + 1] = item

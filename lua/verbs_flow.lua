@@ -42,7 +42,7 @@ end
 local function describe(kernel)
   local item, launch = kernel.items[1], kernel.launch
   return {
-    kernel = kernel.stem, layout = item.full.layout,
+    kernel = kernel.stem, layout = item.full.layout, key = kernel.key,
     tile = string.format("%dx%dx%s", launch.tile[1], launch.tile[2], value(item.full, "tile_k")),
     stages = value(item.full, "stages"), smem = launch.smem,
     predicted = string.format("%.2f", item.ns / 1000),
@@ -79,7 +79,7 @@ end
 
 local gen_columns = {
   "kernel", "layout", "tile", "stages", "smem", "regs",
-  { title = "predicted us", key = "predicted" },
+  { title = "predicted us", key = "predicted" }, "key",
 }
 local build_columns = { "kernel", "regs", "stack", "spills", "smem", "seconds" }
 

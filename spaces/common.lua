@@ -17,5 +17,7 @@ let "tiles"      "tiles_m * tiles_n"
 -- Percent of the SMs that have no tile in the last wave; 0 when it is full.
 let "waves_idle" "100 * (ceildiv(tiles, device.sms) * device.sms - tiles) // device.sms"
 
+-- A template that accumulates in f16 replaces this rule.
+must "f32-accumulate" { "acc == 'f32'", why = "this template accumulates in f32 only" }
 must "acc-exists" { "not (dtype == 'bf16' and acc == 'f16')",
   why = "bf16 with f16 accumulation does not exist on tensor cores" }

@@ -25,7 +25,6 @@ let "consumer_regs" "consumers == 3 and 160 or (acc_regs > 192 and 240 or 232)"
 let "acc_max"   "consumers == 1 and 192 or (consumers == 2 and 208 or 96)"
 let "smem"      "stages * (tile_m + tile_n) * tile_k * 2 + consumers * chunk_buffers * 8192 + 16 * stages"
 
-must "f32-accumulate" { "acc == 'f32'", why = "this template accumulates in f32 only" }
 must "a-rows-along-k" { "a_k_major", why = "layout {layout} stores A along m; this template takes nn and tn" }
 must "eights" { "M % 8 == 0 and N % 8 == 0 and K % 8 == 0",
   why = "TMA needs rows in multiples of 16 bytes: M, N, K in multiples of 8; space simt takes any" }

@@ -24,7 +24,6 @@ let "b_rows"   "b_k_major and tile_n or tile_k"
 let "b_cols"   "b_k_major and tile_k or tile_n"
 let "k_tiles"  "ceildiv(K, tile_k)"
 
-must "f32-accumulate" { "acc == 'f32'", why = "this template accumulates in f32 only" }
 must "eights" { "M % 8 == 0 and N % 8 == 0 and K % 8 == 0",
   why = "16-byte copies need M, N, K in multiples of 8; space simt takes any" }
 must "warp-tile" { "warp_m % 16 == 0 and warp_n % 16 == 0",

@@ -42,7 +42,7 @@ LOOM_FN void copy_tile(u32 dst, gptr<const $dtype> src, int ld, int row0, int co
   constexpr int chunks = cols / 8, step = threads / chunks;
   const int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks, col = col0 + 8 * chunk;
   i64 at = (i64)(row0 + row) * ld + col;
-  UNROLL for (int i = 0; i < rows; i += step, at += step * ld)
+  UNROLL for (int i = 0; i < rows; i += step, at += (i64)step * ld)
     cp_async_16<$dtype>(dst + swizzled<cols>(row + i, chunk), src, at,
                         row0 + row + i < max_row && col < max_col);
 }

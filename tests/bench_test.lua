@@ -5,6 +5,7 @@ local bench = require "bench"
 local device = require "device"
 local fail = require "fail"
 local fake = require "fake"
+local measure = require "measure"
 local outdir = require "outdir"
 local sh = require "tests_sh"
 local store = require "store"
@@ -214,21 +215,21 @@ end
 
 local function stand_in_worker()
   local path = dir .. "/worker.sh"
-  host.write(path, "#!/bin/sh\nexec '" .. host.exe .. "' fake-worker\n")
+  host.write(path, "#!/bin/sh\nexec '" .. host.exe:gsub("'", "'\\''") .. "' fake-worker\n")
   assert(sh.run({ "chmod", "+x", path }).code == 0)
   return path
 end
 
 -- bench.run with BACKEND=cuda, tests/fake-nvcc told `words` and the fake worker in a script.
 local function cuda_run(words, more)
-  local present = bench.gpu_present
-  bench.gpu_present = function() return true end
+  local present = measure.gpu_present
+  measure.gpu_present = function() return true end
   local nvcc = host.root .. "/tests/fake-nvcc"
   local opt = { backend = "cuda", worker = stand_in_worker(), nvcc = nvcc,
                 env = { "LOOM_FAKE_NVCC=" .. words } }
   for k, v in pairs(more or {}) do opt[k] = v end
   local ok, code, text, rows = pcall(bench_run, nil, opt)
-  bench.gpu_present = present
+  measure.gpu_present = present
   if not ok then error(code, 0) end
   return code, text, rows
 end

@@ -73,6 +73,44 @@ local function miss_after(spoil)
   assert(run(kernels("a"))[1].built.cached and compiles() == 2)
 end
 
+-- Whatever else goes into a cubin is in the key: another header, another build of the compiler.
+local function keyed_by_all()
+  fresh()
+  local headers = dir .. "/headers"
+  build.headers = headers
+  assert(host.write(headers .. "/loom.cuh", "// one\n"))
+  local ok, err = pcall(function()
+    run(kernels("a"))
+    assert(host.write(headers .. "/loom.cuh", "// two\n"))
+    run(kernels("a"))
+    assert(compiles() == 2, "a changed header must miss")
+    assert(host.write(headers .. "/more.cuh", "// three\n"))
+    run(kernels("a"))
+    assert(compiles() == 3, "another header must miss")
+  end)
+  build.headers = nil
+  assert(ok, err)
+  local other = dir .. "/nvcc" -- the same program, another build of it
+  assert(host.write(other, "#!/bin/sh\nexec env LOOM_FAKE_NVCC_VERSION=9 sh '" .. nvcc .. "' \"$@\"\n"))
+  sh.run { "chmod", "+x", other }
+  run(kernels("b"))
+  run(kernels("b"), nil, { nvcc = other })
+  assert(compiles() == 5, "another build of the compiler must miss")
+end
+
+-- Flags that nvcc takes from the environment would change the cubin and not the key.
+local function environment_is_cleared()
+  fresh()
+  local other = dir .. "/nvcc"
+  assert(host.write(other, "#!/bin/sh\n[ \"$1\" = --version ] || [ -z \"$NVCC_APPEND_FLAGS$NVCC_PREPEND_FLAGS\" ] || exit 9\nexec sh '"
+                    .. nvcc .. "' \"$@\"\n"))
+  sh.run { "chmod", "+x", other }
+  local script = string.format("NVCC_APPEND_FLAGS=-O0 NVCC_PREPEND_FLAGS=-g '%s' build SHAPE=64x64x64 N=3 "
+                               .. "NVCC='%s' OUT='%s'", sh.loom, other, dir)
+  local done = sh.run { "sh", "-c", script }
+  assert(done.code == 0, done.output)
+end
+
 local function equal_text()
   fresh()
   local list = run(kernels("a", "a", "b"))
@@ -139,6 +177,8 @@ return {
   end },
   { name = "equal text is built once", run = equal_text },
   { name = "another architecture is another entry", run = keyed },
+  { name = "another header or compiler build is another entry", run = keyed_by_all },
+  { name = "nvcc gets no flags from the environment", run = environment_is_cleared },
   { name = "a failed compile names the kernel's line and keeps its log", run = failing },
   { name = "a compiler that does not end is killed", run = hanging },
   { name = "spills and C75xx are flagged, and kept", run = flagged },

@@ -1,6 +1,6 @@
 -- Tests of the host table: files, hashing, memory, output, processes, the database.  Processes
 -- are /bin/sh scripts; what they leave behind is looked for in /proc.
-local dir = host.root .. "/out/test/host"
+local dir = host.root .. "/out/build/test/host and space"
 local tests = {}
 
 local function test(name, run) tests[#tests + 1] = { name = name, run = run } end
@@ -26,6 +26,13 @@ end
 local function sh(script, t)
   t = t or {}
   t.argv = { "/bin/sh", "-c", script }
+  return t
+end
+
+-- The same in the test's folder, whose path no script needs to know; "$LOOM" is this loom.
+local function sh_here(script, t)
+  t = sh(script, t)
+  t.cwd, t.env = dir, { "LOOM=" .. host.exe }
   return t
 end
 
@@ -94,7 +101,7 @@ end)
 
 test("write puts no file in the place of a pipe or a device", function()
   local d, p = fresh(), host.pool(1)
-  p:submit(sh("mkfifo " .. d .. "pipe && ln -s /dev/null " .. d .. "link"))
+  p:submit(sh_here "mkfifo pipe && ln -s /dev/null link")
   same(p:wait().code, 0)
   same(select(2, host.write(d .. "pipe", "x")), "cannot write '" .. d .. "pipe': Invalid argument")
   same(select(2, host.write(d .. "link", "x")), "cannot write '" .. d .. "link': Invalid argument")
@@ -223,8 +230,8 @@ end)
 
 test("a timeout kills the whole group and keeps the output", function()
   local d, p = fresh(), host.pool(2)
-  p:submit(sh("echo begun; sh -c 'echo $$ > " .. d .. "grand; sleep 100' & echo $! > " .. d ..
-              "child; (sleep 100; echo never) & wait; echo never", { timeout = 0.6 }))
+  p:submit(sh_here("echo begun; sh -c 'echo $$ > grand; sleep 100' & echo $! > child; " ..
+                   "(sleep 100; echo never) & wait; echo never", { timeout = 0.6 }))
   local began = host.now()
   local r = p:wait(20)
   same(r.timeout, true)
@@ -241,7 +248,7 @@ end)
 
 test("what a leader leaves behind is killed when it exits, and nobody waits for it", function()
   local d, p = fresh(), host.pool(2)
-  p:submit(sh("(sleep 100; echo never) & echo $! > " .. d .. "left; echo done"))
+  p:submit(sh_here "(sleep 100; echo never) & echo $! > left; echo done")
   local began = host.now()
   local r = p:wait(20)
   same(r.code, 0)
@@ -282,7 +289,7 @@ end)
 test("killing, closing or losing a pool kills its children", function()
   local d = fresh()
   local function start(p, name)
-    p:submit(sh("echo $$ > " .. d .. name .. ".tmp; mv " .. d .. name .. ".tmp " .. d .. name .. "; sleep 100"))
+    p:submit(sh_here("n=" .. name .. "; echo $$ > $n.tmp; mv $n.tmp $n; sleep 100"))
     p:submit(sh "sleep 100")
     soon(name, function() return host.stat(d .. name) end)
     return host.read(d .. name):match "%d+"
@@ -465,10 +472,10 @@ end)
 
 test("a reader that goes away ends loom without a word, and its children too", function()
   local d = fresh()
-  host.write(d .. "t.lua", "local p = host.pool(1) p:submit{argv={'/bin/sh','-c','echo $$ > " .. d ..
-    "pid; sleep 100'}} while not host.stat '" .. d .. "pid' do end while true do host.out(('x'):rep(1000)) end")
+  host.write(d .. "t.lua", "local p = host.pool(1) p:submit{argv={'/bin/sh','-c','echo $$ > pid; sleep 100'}} " ..
+    "while not host.stat 'pid' do end while true do host.out(('x'):rep(1000)) end")
   local p = host.pool(1)
-  p:submit(sh("( '" .. host.exe .. "' --script " .. d .. "t.lua; echo code $? >&2 ) | head -c 5", { timeout = 20 }))
+  p:submit(sh_here([[("$LOOM" --script t.lua; echo code $? >&2) | head -c 5]], { timeout = 20 }))
   local r = p:wait()
   assert(r.output:find "code 1\n" and not r.output:find "loom:", r.output)
   local pid = host.read(d .. "pid"):match "%d+"
@@ -488,10 +495,10 @@ test("SIGINT ends a wait early, and a killed loom takes its leaders along", func
   same(r.output, "nil interrupted true")
   same(r.code, 0)
   local d = fresh()
-  host.write(d .. "t.lua", "local p = host.pool(1) p:submit{argv={'/bin/sh','-c','echo $$ > " .. d ..
-    "x; mv " .. d .. "x " .. d .. "pid; exec sleep 100'}} p:wait()")
+  host.write(d .. "t.lua", "local p = host.pool(1) " ..
+    "p:submit{argv={'/bin/sh','-c','echo $$ > x; mv x pid; exec sleep 100'}} p:wait()")
   local p = host.pool(1)
-  p:submit { argv = { host.exe, "--script", d .. "t.lua" } }
+  p:submit { argv = { host.exe, "--script", "t.lua" }, cwd = dir }
   soon("started", function() return host.stat(d .. "pid") end)
   local pid = host.read(d .. "pid"):match "%d+"
   assert(alive(pid))
@@ -504,7 +511,7 @@ test("line reads stdin to its end", function()
   host.write(d .. "in", "one\n\ntwo")
   host.write(d .. "t.lua", "for l in host.line do host.out('<' .. l .. '>') end host.out 'end'")
   local p = host.pool(1)
-  p:submit(sh("'" .. host.exe .. "' --script " .. d .. "t.lua < " .. d .. "in"))
+  p:submit(sh_here [["$LOOM" --script t.lua < in]])
   same(p:wait().output, "<one><><two>end")
 end)
 
@@ -512,7 +519,7 @@ test("an error on stdout that is not a closed pipe is told", function()
   local p = host.pool(1)
   local d = fresh()
   host.write(d .. "t.lua", "host.out 'x'")
-  p:submit(sh("'" .. host.exe .. "' --script " .. d .. "t.lua > /dev/full"))
+  p:submit(sh_here [["$LOOM" --script t.lua > /dev/full]])
   local r = p:wait()
   same(r.code, 1)
   assert(r.output:find "cannot write to stdout: No space left on device", r.output)

@@ -23,7 +23,7 @@ local function shapes_file(text)
   return path
 end
 
-local DIM = "wants MxNxK, each a number from 1 to 2147483647"
+local DIM = "wants MxNxK, each a number from 1 to 1073741824"
 
 -- Runs loom with these words; its exit code and output.
 local function loom(...)
@@ -60,8 +60,8 @@ return {
     assert(opt.space == nil and opt.n == nil and opt.key == nil and not opt.given.N)
   end },
   { name = "SHAPES reads a file with comments", run = function()
-    local opt = parse("count", "SHAPES=" .. shapes_file("# sizes\n64x64x64\n\n  128x1x2147483647 # long\n"), "LAYOUT=nn")
-    assert(#opt.problems == 2 and opt.problems[2].K == 2147483647)
+    local opt = parse("count", "SHAPES=" .. shapes_file("# sizes\n64x64x64\n\n  128x1x1073741824 # long\n"), "LAYOUT=nn")
+    assert(#opt.problems == 2 and opt.problems[2].K == 1073741824)
   end },
   { name = "errors in a file of shapes stand at their line", run = function()
     local path = shapes_file("64x64x64\n# fine\n64x64\n")

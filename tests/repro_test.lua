@@ -6,10 +6,10 @@ local sh = require "tests_sh"
 local KNOBS = { "SHAPE=4096x4096x4096", "N=24", "NVCC=none" }
 
 -- Emits with the given copy of loom and returns a folder's files as one text.
-local function emit(loom, out, env)
+local function emit(loom, out, env, cwd)
   local argv = { loom, "gen", "OUT=" .. out }
   for _, knob in ipairs(KNOBS) do argv[#argv + 1] = knob end
-  local run = sh.run(argv, { env = env })
+  local run = sh.run(argv, { env = env, cwd = cwd })
   assert(run.code == 0, run.output)
   local names = assert(host.list(out .. "/kernels"))
   assert(#names >= 48, "only " .. #names .. " files emitted")
@@ -41,7 +41,7 @@ return {
       end
       local cp = sh.run { "sh", "-c", 'mkdir -p "$1/out/build" && cp "$2" "$1/out/build/loom"', "sh", copy, sh.loom }
       assert(cp.code == 0, cp.output)
-      local second = emit(copy .. "/out/build/loom", copy .. "/out", german)
+      local second = emit(copy .. "/out/build/loom", copy .. "/out", german, copy)
       assert(first == second, "the bytes differ")
 
       for line in first:gmatch("[^\n]+") do
@@ -55,10 +55,11 @@ return {
   { name = "emitted kernels of every space type-check as host C++",
     run = function()
       local tmp = sh.tmpdir("hostcc")
-      for _, layout in ipairs { "nn", "tn", "nt", "tt" } do
+      for layout, spaces in pairs { nn = "hopper,mma,simt", tn = "hopper,mma,simt", nt = "mma,simt",
+                                    tt = "mma,simt" } do
         for _, dtype in ipairs { "f16", "bf16" } do
           local run = sh.run { sh.loom, "gen", "SHAPE=1024x1024x1024", "LAYOUT=" .. layout,
-                               "DTYPE=" .. dtype, "N=9", "OUT=" .. tmp, "NVCC=none" }
+                               "DTYPE=" .. dtype, "SPACE=" .. spaces, "N=9", "OUT=" .. tmp, "NVCC=none" }
           assert(run.code == 0, run.output)
         end
       end

@@ -75,8 +75,8 @@ __global__ void widen_all(double *out, const u16 *in, bool absolute, size_t n) {
   }
 }
 
-// bound = 1.01 u |C*| + slack 2^-23 (|A||B|) + half the smallest subnormal, u the unit roundoff of the
-// output; check.c chooses the slack. The last term only matters where C* underflows.
+// bound = 1.01 u |C*| + slack 2^-23 (|A||B|) + half the smallest subnormal, u the unit roundoff of
+// the output; check.c chooses the slack. The last term only matters where C* underflows.
 template <bool bf16>
 __global__ void compare(const u16 *c, const double *ref, const double *abs, size_t n, double slack,
                         u16 mark, kernels_diff *out) {
@@ -170,8 +170,7 @@ cudaError_t kernels_compare(const void *c, int dtype, const double *ref, const d
                             size_t n, double slack, struct kernels_diff *out, cudaStream_t s) {
   auto kernel = dtype ? compare<true> : compare<false>;
   reset<<<1, 1, 0, s>>>(out);
-  kernel<<<blocks, threads, 0, s>>>((const u16 *)c, ref, abs, n, slack, mark_of(dtype),
-                                  out);
+  kernel<<<blocks, threads, 0, s>>>((const u16 *)c, ref, abs, n, slack, mark_of(dtype), out);
   return cudaGetLastError();
 }
 

@@ -165,8 +165,10 @@ static int answer(struct worker *w, char *line, FILE *out) {
   bool ok = job_parse(line, &job, &fault);
   if (ok && strcmp(job.verb, "quit") == 0) return 0;
   ok = ok && dispatch(w, &job, &reply, &fault);
-  if (!ok) print_error(&reply, &fault);
   bool alive = gpu_alive();
+  /* What breaks after its last check is this kernel, not the next one. */
+  if (ok && !alive) ok = fault_set(&fault, "the CUDA context is lost");
+  if (!ok) print_error(&reply, &fault);
   if (!reply_send(&reply, out)) return 1;
   return alive ? -1 : EXIT_LOST;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { GUARD = 32768, GAP = 128, MAX_SETS = 1024 };   /* elements, elements, sets */
-static const double ring_bytes = 256.0 * 1024 * 1024; /* several times any L2 */
+static const double ring_bytes = 256.0 * 1024 * 1024; /* several times any L2; see MAX_SETS */
 
 int64_t problem_elements(const struct problem *p, int operand) {
   int dims[2];

@@ -1,0 +1,172 @@
+-- measure: what bench and search share: a backend with its worker, and answers that become rows.
+--
+-- measure.start opens the store and starts the worker of BACKEND; measure.row turns one answer (or
+-- one compile that failed) into a row and stores it. The worker may crash or hang (worker.lua); here
+-- that is a row with a status and a reason.
+
+local build = require "build"
+local fail = require "fail"
+local outdir = require "outdir"
+local store = require "store"
+local worker = require "worker"
+
+local measure = {}
+
+-- Figures of an `ok` answer, and those it cannot do without: a kernel whose descriptor says pdl
+-- has those of pdl too.
+local figures = {
+  "us", "us_pdl", "cublas_nn_us", "cublas_tn_us", "ratio", "ratio_lo", "ratio_hi", "ratio_pdl",
+  "ratio_pdl_lo", "ratio_pdl_hi", "ratio_nn", "ratio_tn", "err", "rms", "blocks", "starved", "reps",
+  "checked", "clock_mhz",
+}
+local needed = { "us", "cublas_nn_us", "cublas_tn_us", "ratio", "ratio_lo", "ratio_hi" }
+local needed_with_pdl = { "us_pdl", "ratio_pdl", "ratio_pdl_lo", "ratio_pdl_hi" }
+
+-- ------------------------------------------------------------------------------- backends
+
+-- Without a driver nothing answers; the device files are there even where nvidia-smi is not
+-- installed. A field, so that tests can do without a GPU.
+function measure.gpu_present()
+  if host.stat("/dev/nvidia0") or host.stat("/dev/nvidiactl") then return true end
+  local ok, text = pcall(build.capture, { "nvidia-smi", "-L" })
+  return ok and text ~= nil and text:find("GPU", 1, true) ~= nil
+end
+
+-- The worker lies beside loom; a loom from elsewhere uses the project's.
+local function worker_path()
+  local beside = host.exe:match("^(.*/)[^/]*$") .. "loom-bench"
+  return host.stat(beside) and beside or host.root .. "/out/build/loom-bench"
+end
+
+local function cuda(opt)
+  if not measure.gpu_present() then
+    fail("no GPU here: BACKEND=cuda needs one; `make gen`, `make build` and BACKEND=fake do not")
+  end
+  local path = opt.worker or worker_path()
+  if not host.stat(path) then
+    fail(string.format("no bench worker at '%s': `make worker` builds it where the CUDA toolkit is",
+                       outdir.shown(path)))
+  end
+  return { argv = { path }, build = build.run, nvcc = build.compiler(opt).version }
+end
+
+-- The fake worker looks at no cubin: the kernel's text stands in for it.
+local function pretend_built(kernels)
+  for _, kernel in ipairs(kernels) do
+    kernel.built = { cubin = kernel.cu, cubin_sha = host.sha256(kernel.text), spills = 0,
+                     warnings = {} }
+  end
+  return true
+end
+
+local function fake(opt)
+  local argv = opt.worker and { opt.worker } or { host.exe, "fake-worker" }
+  return { argv = argv, build = pretend_built, nvcc = "none" }
+end
+
+local function cpu()
+  fail("BACKEND=cpu cannot bench: BACKEND=cuda times on a GPU, BACKEND=fake invents figures")
+end
+
+local backends = { cuda = cuda, fake = fake, cpu = cpu }
+
+-- ------------------------------------------------------------------------------- one run
+
+-- The GPU has to be what the candidates were chosen and compiled for.
+local function check_device(opt, info)
+  local wanted = opt.device.arch:match("^sm_%d+")
+  if info.device ~= "fake" and info.arch ~= wanted then
+    fail(string.format("DEVICE=%s is %s, the GPU is '%s' (%s)", opt.device.name, wanted,
+                       info.device, info.arch))
+  end
+end
+
+-- What all rows of a run share.
+local function common_fields(ctx, opt, info)
+  return {
+    run = ctx.store:new_run(), preset = opt.device.name, device = info.device, uuid = info.uuid,
+    driver = info.driver, cuda = info.cuda, cublas = info.cublas, nvcc = ctx.backend.nvcc,
+    backend = ctx.backend.name, loom = host.version,
+  }
+end
+
+-- Starts the worker and opens the store: {opt, backend, session, store, common, rows, failed}; nil
+-- when the user interrupted. `limits` are seconds for the worker's jobs where TIMEOUT names none.
+function measure.start(opt, limits)
+  local name = opt.backend or "cuda"
+  local ctx = { opt = opt, backend = backends[name](opt), rows = 0, failed = 0 }
+  ctx.backend.name = name
+  local limit = opt.timeout
+  ctx.session = worker.session {
+    argv = ctx.backend.argv, env = opt.env, log = outdir.path(opt, "worker.log"),
+    timeouts = limit and { problem = limit, time = limit } or limits,
+  }
+  host.mkdir(outdir.path(opt, "."))
+  ctx.store = store.open(outdir.store(opt))
+  local info = ctx.session:greeting()
+  if not info then return nil end
+  check_device(opt, info)
+  ctx.common = common_fields(ctx, opt, info)
+  return ctx
+end
+
+function measure.problem_job(p)
+  return { { "M", p.M }, { "N", p.N }, { "K", p.K }, { "layout", p.layout }, { "dtype", p.dtype },
+           { "acc", p.acc }, { "seed", 1 } }
+end
+
+-- ------------------------------------------------------------------------------- rows
+
+local function numbers_of(answer, row)
+  for _, name in ipairs(figures) do
+    local v = answer[name] and tonumber(answer[name])
+    row[name] = math.tointeger(v) or v
+  end
+end
+
+local function check_answer(row, names)
+  for _, name in ipairs(names) do
+    local v = row[name]
+    if not v or v ~= v or v <= 0 then
+      row.status, row.why = "error", string.format("the worker's answer has no usable '%s'", name)
+      return
+    end
+  end
+end
+
+local function why_of(answer)
+  if not answer.row then return answer.why end
+  return string.format("%s at row %s, column %s: got %s, want %s", answer.why or "differs",
+                       answer.row, answer.col or "?", answer.got or "?", answer.want or "?")
+end
+
+-- Stores and returns the row of one answer (or of one compile that failed).
+function measure.row(ctx, problem, kernel, pass, status, answer)
+  local built = kernel.built
+  local row = {
+    m = problem.M, n = problem.N, k = problem.K, layout = problem.layout, dtype = problem.dtype,
+    acc = problem.acc, key = kernel.key, hash = kernel.hash, cubin = built.cubin_sha,
+    source = host.sha256(kernel.text), pass = pass, status = status, regs = built.regs,
+    spills = built.spills, warnings = table.concat(built.warnings or {}, " "),
+    cublas_math = (problem.answer or {}).cublas_math,
+  }
+  for name, value in pairs(ctx.common) do row[name] = value end
+  if status == "ok" then
+    numbers_of(answer, row)
+    check_answer(row, needed)
+    if kernel.launch.pdl then check_answer(row, needed_with_pdl) end
+  else
+    row.why = why_of(answer)
+  end
+  ctx.store:add(row)
+  ctx.rows = ctx.rows + 1
+  if status ~= "ok" and status ~= "same" then ctx.failed = ctx.failed + 1 end
+  return row
+end
+
+-- Two kernels with equal cubins and equal launches are one: what tells them apart is the key only.
+function measure.identity(kernel)
+  return kernel.built.cubin_sha .. kernel.desc:gsub('"key":"[^"]*"', "", 1)
+end
+
+return measure
