@@ -12,11 +12,13 @@ local VERBS = {
   { "gen", "verbs_flow", "write the CUDA kernels of the most promising candidates" },
   { "build", "verbs_flow", "gen, then compile them" },
   { "bench", "verbs_flow", "build, then verify and time each against cuBLAS" },
+  { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
   { "bench-gen", "verbs_flow", "how fast candidates are listed and rendered" },
   { "space", "verbs_space", "print a space: parameters, lets, rules and where they stand" },
   { "count", "verbs_space", "how many points a space has for a problem, and which rule removes how many" },
   { "explain", "verbs_space", "every rule of one candidate with its numbers filled in" },
+  { "edit", "verbs_edit", "change the domain of a parameter in a space file", usage = "FILE OP PARAM VALUE..." },
   { "test", "testing", "run test files", usage = "FILE..." },
   { "fake-worker", "verbs_flow", "a bench worker without a GPU, for tests" },
   { "help", "main", "this list, or the knobs of a verb", usage = "[VERB]" },
@@ -65,6 +67,7 @@ local function dispatch(argv)
   local verb, rest = find(name), table.move(argv, 2, #argv, 1, {})
   if verb[1] == "help" then return help(rest) end
   if verb[1] == "test" then return require("testing").run(rest) end
+  if verb[1] == "edit" then return require("verbs_edit").edit(rest) end
   return require(verb[2])[verb[1]](knobs.parse(verb[1], rest))
 end
 
@@ -76,5 +79,5 @@ local ok, result = xpcall(dispatch, caught, { ... })
 if ok then return result or 0 end
 local text = fail.text(result)
 if not text then error(result, 0) end
-host.err((text:find("^[^%s:]+:%d+: ") and "" or "loom: ") .. text .. "\n")
+host.err((text:find("^[^:\n]+:%d+: ") and "" or "loom: ") .. text .. "\n")
 return result.code

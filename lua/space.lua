@@ -66,15 +66,19 @@ local function load_base(st, dir, chain)
   return load_path(path, path:match("^(.*)/"), st.base, chain)
 end
 
-function load_path(path, dir, stem, chain)
-  local text, err = host.read(path)
-  if not text then fail(err) end
+local function load_text(path, text, dir, stem, chain)
   local list = dsl.read(shown(path), text)
   local head = list[1]
   if head.name ~= stem then dsl.refuse(head, "file '%s.lua' holds space '%s'", stem, head.name) end
   chain = table.move(chain, 1, #chain, 1, {})
   chain[#chain + 1] = path
   return resolve.space(list, head.base and load_base(head, dir, chain))
+end
+
+function load_path(path, dir, stem, chain)
+  local text, err = host.read(path)
+  if not text then fail(err) end
+  return load_text(path, text, dir, stem, chain)
 end
 
 -- The space of spaces/<name>.lua, or of a path (one with a '/' or ending in .lua).
@@ -84,6 +88,12 @@ function space.load(name)
     fail(fmt("no space '%s'%s", name, fail.near(name, space.names())))
   end
   return load_path(path, dir, stem, {})
+end
+
+-- The space that the file at `path` would be with this text; the file itself is not looked at.
+function space.load_text(path, text)
+  local dir, file = path:match("^(.*)/([^/]*)$")
+  return load_text(path, text, dir or ".", ((file or path):gsub("%.lua$", "")), {})
 end
 
 -- Names of the spaces that make kernels for the device, sorted.
