@@ -3,7 +3,7 @@ std = "lua54"
 max_line_length = 120
 read_globals = { "host" }
 files["tests"] = { read_globals = { "skip" }, globals = { "host" }, max_line_length = 140 }
-files["spaces"] = {
-  std = { read_globals = { "space", "given", "param", "let", "must", "prefer", "seed", "ipairs" } },
-}
+local spec = { read_globals = { "space", "given", "param", "let", "must", "prefer", "seed", "ipairs" } }
+files["spaces"] = { std = spec }
+files["tests/gpu/narrow"] = { std = spec }
 exclude_files = { "tests/fail", "out" }

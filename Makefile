@@ -100,7 +100,7 @@ test: lint $(BUILD)/loom $(ASAN)/loom test-c
 check: $(BUILD)/loom test-launch
 	$(Q)$(BUILD)/loom test $(NVCC_TESTS)
 
-test-gpu: $(LOOM) out/build/loom-bench
+test-gpu: $(LOOM) worker
 	$(Q)out/build/loom-bench --selftest
 	$(Q)$(LOOM) test tests/gpu/*_test.lua
 

@@ -92,8 +92,11 @@ function device.match(title)
   for _, preset in ipairs(PRESETS) do
     local short = preset.title:gsub("^NVIDIA ", ""):gsub("^GeForce ", "")
     local from, to = title:find(short, 1, true)
-    -- a letter beside it (GH200; Ti, D, Super, PCIe, NVL) is another product with other figures
-    if to and not title:sub(1, from - 1):find("%w$") and not title:find("^%w", to + 1) and not title:find("^ [TDSPNL]", to + 1) then return preset end
+    -- a letter beside it (GH200; Ti, D, Super, PCIe, NVL) is another product
+    if to and not title:sub(1, from - 1):find("%w$") and not title:find("^%w", to + 1)
+      and not title:find("^ [TDSPNL]", to + 1) then
+      return preset
+    end
   end
 end
 

@@ -28,6 +28,13 @@ let "smem"      "stages * (tile_m + tile_n) * tile_k * 2 + consumers * chunk_buf
 must "a-rows-along-k" { "a_k_major", why = "layout {layout} stores A along m; this template takes nn and tn" }
 must "eights" { "M % 8 == 0 and N % 8 == 0 and K % 8 == 0",
   why = "TMA needs rows in multiples of 16 bytes: M, N, K in multiples of 8; space simt takes any" }
+-- What the template takes for granted; the values above keep to it, edited ones must too.
+must "ring" { "stages >= 2", why = "a ring of {stages} slots cannot be filled and read at once" }
+must "boxes" { "tile_m <= 256 and tile_n <= 256 and tile_n % 64 == 0",
+  why = "a TMA box has at most 256 rows, C leaves in chunks of 64 columns; the tile is {tile_m} x {tile_n}" }
+must "roles" { "consumers >= 1 and consumers <= 3 and (schedule == 'cooperative' or consumers == 2)",
+  why = "{consumers} consumers: one to three share a tile, two take turns" }
+must "at-least-one" { "chunk_buffers >= 1 and group_m >= 1", why = "a count of none" }
 must "wgmma-rows" { "wg_m % 64 == 0 and (schedule == 'pingpong' or tile_m % consumers == 0)",
   why = "{consumers} consumers cannot share {tile_m} rows in wgmma's steps of 64" }
 must "acc-regs" { "acc_regs <= acc_max",

@@ -13,6 +13,8 @@ param "thread_n" { 1, 2, 4, 8,      doc = "columns of C per thread" }
 let "threads" "(tile_m // thread_m) * (tile_n // thread_n)"
 let "smem"    "4 * tile_k * (tile_m + tile_n)"
 
+must "whole-blocks" { "thread_m >= 1 and thread_n >= 1 and tile_m % thread_m == 0 and tile_n % thread_n == 0",
+  why = "{thread_m} x {thread_n} blocks do not make up a {tile_m} x {tile_n} tile" }
 must "whole-warps" { "threads % 32 == 0 and threads <= 512",
   why = "{threads} threads: a CTA wants whole warps, 512 threads at most" }
 must "two-warps" { "threads >= 64", why = "{threads} threads hide no latency" }
