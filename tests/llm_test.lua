@@ -1,0 +1,631 @@
+-- The language model as mutator: loom-llm against a server of the test's own (tests/c/llm_stub.c), and
+-- lua/mutate_llm.lua on a made-up state. No network but 127.0.0.1.
+
+local device = require "device"
+local edit = require "edit"
+local fail = require "fail"
+local mutate_llm = require "mutate_llm"
+local sh = require "tests_sh"
+local space = require "space"
+
+local tests = {}
+
+local function test(name, run) tests[#tests + 1] = { name = name, run = run } end
+
+local LLM = sh.loom:match("^(.*/)[^/]*$") .. "loom-llm"
+local STUB = host.root .. "/out/build/ctest/llm_stub"
+local KEY = "sk-test/Geheim+42"
+
+for _, path in ipairs { LLM, STUB } do
+  if not host.stat(path) then fail("no '" .. path .. "': 'make test' builds it") end
+end
+
+-- Helpers -------------------------------------------------------------------------------------------
+
+local dir = sh.tmpdir "llm"
+local made = 0
+
+local function fresh(what)
+  made = made + 1
+  return string.format("%s/%d-%s", dir, made, what)
+end
+
+local function same(got, want)
+  if got ~= want then error(("got\n%s\nwant\n%s"):format(tostring(got), tostring(want)), 2) end
+end
+
+local function holds(text, part)
+  if not text:find(part, 1, true) then error(("no '%s' in\n%s"):format(part, text), 2) end
+end
+
+local function lacks(text, part)
+  if text:find(part, 1, true) then error(("'%s' stands in\n%s"):format(part, text), 2) end
+end
+
+-- A server with this script: {port=, log=path, stop=function}.
+local function serve(...)
+  local script, log = fresh "script", fresh "requests"
+  assert(host.write(script, table.concat({ ... }, "\n") .. "\n"))
+  local child = host.spawn { argv = { STUB, script, log } }
+  local port = assert(child:recv(20), "the stub does not start")
+  return { port = port, log = log, url = "http://127.0.0.1:" .. port .. "/v1",
+    stop = function() child:kill() end }
+end
+
+-- Every variable is set, so that the developer's own do not leak in.
+local function environment(more)
+  local env = { "LOOM_LLM_URL=", "LOOM_LLM_CMD=", "LOOM_LLM_MODEL=stub", "LOOM_LLM_KEY=" .. KEY,
+    "LOOM_LLM_TIMEOUT=", "NO_PROXY=*", "no_proxy=*" }
+  return table.move(more or {}, 1, #(more or {}), #env + 1, env)
+end
+
+-- One call of loom-llm: its output, code, transcript.
+local function ask(env, opt)
+  opt = opt or {}
+  local request, transcript = fresh "request", opt.transcript or fresh "llm.jsonl"
+  assert(host.write(request, opt.request or "@@ system\nbe brief\n@@ user\nthe spec\n@@ end\nnever seen\n"))
+  local argv = { LLM, "--request", request, "--transcript", transcript, "--pause", "0.02" }
+  for _, word in ipairs(opt.words or {}) do argv[#argv + 1] = word end
+  local r = sh.run(argv, { env = environment(env), timeout = 60 })
+  return r.output, r.code, host.read(transcript) or ""
+end
+
+-- One call to a server with this script.
+local function ask_server(script, opt)
+  local s = serve(table.unpack(script))
+  local out, code, transcript = ask({ "LOOM_LLM_URL=" .. s.url }, opt)
+  s.stop()
+  return out, code, transcript, host.read(s.log) or ""
+end
+
+-- The answer TEXT (as in the stub's script) must give these lines.
+local function answers(text, lines, opt)
+  local out, code = ask_server({ "say " .. text }, opt)
+  same(out, table.concat(lines, "\n") .. "\n")
+  same(code, 0)
+end
+
+local EDIT = '{"name":"deep","hypothesis":"more loads in flight","op":"add-value","param":"stages","values":[6,8]}'
+local LINE = "edit\tdeep\tmore loads in flight\tadd-value\tstages\t6\t8"
+
+-- Strict enough JSON: every line of a transcript parses, to its end.
+local function parse_json(text)
+  local at = 1
+  local function skip_space() at = text:find("[^ \t\r\n]", at) or #text + 1 end
+  local value
+  local function literal(word) same(text:sub(at, at + #word - 1), word) at = at + #word return word end
+  local function str()
+    local from = at
+    at = at + 1
+    while text:sub(at, at) ~= '"' do
+      local c = text:byte(at)
+      assert(c and c >= 0x20, "a bare control character or an open string")
+      if c == 0x5C then
+        local e = text:sub(at + 1, at + 1)
+        assert(e:find('["\\/bfnrtu]'), "a bad escape")
+        if e == "u" then assert(text:find("^%x%x%x%x", at + 2), "a bad \\u") end
+        at = at + 1
+      end
+      at = at + 1
+    end
+    at = at + 1
+    assert(utf8.len(text:sub(from, at - 1)), "no UTF-8")
+    return text:sub(from + 1, at - 2)
+  end
+  local function list(close, item)
+    at = at + 1
+    skip_space()
+    if text:sub(at, at) == close then at = at + 1 return end
+    repeat
+      item()
+      skip_space()
+      local c = text:sub(at, at)
+      assert(c == "," or c == close, "no comma")
+      at = at + 1
+      skip_space()
+    until c == close
+  end
+  function value()
+    skip_space()
+    local c = text:sub(at, at)
+    if c == '"' then return str() end
+    local out = {}
+    if c == "{" then
+      list("}", function()
+        local key = str()
+        skip_space()
+        literal ":"
+        out[key] = value()
+      end)
+      return out
+    elseif c == "[" then
+      list("]", function() out[#out + 1] = value() end)
+      return out
+    elseif c:find "[tfn]" then
+      return literal(({ t = "true", f = "false", n = "null" })[c])
+    end
+    local _, to = text:find("^%-?%d+%.?%d*[eE]?[-+]?%d*", at)
+    assert(to, "no value")
+    local number = tonumber(text:sub(at, to))
+    at = to + 1
+    return assert(number)
+  end
+  local v = value()
+  skip_space()
+  same(at, #text + 1)
+  return v
+end
+
+local function entries(transcript)
+  local list = {}
+  for line in transcript:gmatch("([^\n]*)\n") do list[#list + 1] = parse_json(line) end
+  assert(transcript:sub(-1) == "\n", "the last line is torn")
+  return list
+end
+
+-- What an answer may look like ---------------------------------------------------------------------
+
+test("loom-llm prints the edits of a bare list, and sends what it was given", function()
+  local out, code, transcript, log = ask_server { "say [" .. EDIT .. "]" }
+  same(out, LINE .. "\n")
+  same(code, 0)
+  holds(log, "POST /v1/chat/completions HTTP/1.1")
+  holds(log, "Authorization: Bearer " .. KEY .. "\r\n")
+  holds(log, '"messages":[{"role":"system","content":"be brief\\n"},{"role":"user","content":"the spec\\n"}]')
+  holds(log, '"model":"stub"')
+  lacks(log, "never seen")
+  local list = entries(transcript)
+  same(#list, 2)
+  same(list[1].kind .. list[2].kind, "requestresponse")
+  same(list[2].status, 200)
+end)
+
+test("edits are found in fences, prose, thoughts, objects, parts and as single objects", function()
+  answers('```json\\n{"edits": [' .. EDIT .. ']}\\n```', { LINE })
+  answers('Sure [1]! {not json} I propose:\\n\\n[' .. EDIT .. ']\\n\\nHope {that} helps ]', { LINE })
+  answers('<think>[{"op":"pin","param":"a","values":[1]}]</think>{"edits":[' .. EDIT .. "]}", { LINE })
+  answers('{"plan": {"edits": [' .. EDIT .. "]}}", { LINE })
+  answers(EDIT .. "\\n" .. EDIT, { LINE, LINE })
+  local out = ask_server { "parts [" .. EDIT .. "]" }
+  same(out, LINE .. "\n")
+end)
+
+test("values may be integers, strings, lists of both, whole reals, or one value alone", function()
+  answers('[{"name":"n","hypothesis":"h","op":"set-domain","param":"warps",' ..
+          '"values":[["pingpong",2],"cooperative,1",7,128.0,"0x40",-3]}]',
+          { "edit\tn\th\tset-domain\twarps\tpingpong,2\tcooperative,1\t7\t128\t0x40\t-3" })
+  answers('[{"name":"n","op":"pin","param":"stages","value":4}]', { "edit\tn\t\tpin\tstages\t4" })
+end)
+
+test("edits that do not fit are named, the others stay", function()
+  local list = { EDIT, '{"name":"a","op":"explode","param":"p","values":[1]}',
+    '{"name":"b","op":"pin","values":[1]}', '{"op":"pin","param":"p"}', '{"param":"p","values":[1]}',
+    '{"name":3,"op":"pin","param":"p","values":[1]}', '{"name":"c","op":["pin"],"param":"p","values":[1]}',
+    '{"name":"d","op":"pin","param":"p q","values":[1]}', '{"name":"e","op":"pin","param":"p","values":[1.5]}',
+    '{"name":"f","op":"pin","param":"p","values":[null]}', '{"name":"g","op":"pin","param":"p","values":[[]]}',
+    '{"name":"h","op":"pin","param":"p","values":["a b"]}', '{"name":"i","op":"pin","param":"p","values":[{"x":1}]}',
+    '{"name":"j","op":"pin","param":"p","values":[[[1]]]}', '{"name":"k","op":"pin","param":"p","values":true}' }
+  answers('[' .. table.concat(list, ",") .. ']', { LINE, "bad\tedit 2 (a): unknown op 'explode'",
+    "bad\tedit 3 (b): it lacks 'param'", "bad\tedit 4: it lacks 'values'", "bad\tedit 5: it lacks 'op'",
+    "bad\tedit 6: not a text: 'name'", "bad\tedit 7 (c): not a text: 'op'", "bad\tedit 8 (d): not a name: 'p q'",
+    "bad\tedit 9 (e): a value is no integer", "bad\tedit 10 (f): a value is neither integer nor string",
+    "bad\tedit 11 (g): a value is an empty list",
+    "bad\tedit 12 (h): a value has other characters than letters, digits, '_', '.', '+', '-'",
+    "bad\tedit 13 (i): a value is neither integer nor string",
+    "bad\tedit 14 (j): a value is neither integer nor string",
+    "bad\tedit 15 (k): a value is neither integer nor string" }, { words = { "--ops", "set-domain,add-value,pin" } })
+  answers('{"edits":[1,"x"]}', { "bad\tedit 1: it is no object", "bad\tedit 2: it is no object" })
+  local many = {}
+  for i = 1, 40 do many[i] = '{"name":"n","op":"pin","param":"p","values":[' .. i .. ']}' end
+  local out = ask_server { "say [" .. table.concat(many, ",") .. "]" }
+  holds(out, "edit\tn\t\tpin\tp\t32\nbad\tmore than 32 edits")
+end)
+
+test("no edits is said: empty, prose, truncated, of another type", function()
+  answers("", { "none\tthe answer is empty" })
+  answers(" \\n ", { "none\tthe answer is empty" })
+  answers("I cannot [help] {you}.", { "none\tno JSON list of edits in the answer: I cannot [help] {you}." })
+  answers('{"edits": []}', { "none\tthe list of edits is empty" })
+  answers('{"edits": 7}', { "none\t'edits' is no list" })
+  answers('{"edits": [{"name":"deep","op":"add-v', { 'none\tno JSON list of edits in the answer: ' ..
+    '{"edits": [{"name":"deep","op":"add-v' })
+  -- what is whole of a list that was cut off counts, and the cut is told
+  local out = ask_server { 'cutoff {"edits": [' .. EDIT .. ',{"name":"x","op":"pi' }
+  same(out, "bad\tthe answer was cut off at the server's length limit\n" .. LINE .. "\n")
+end)
+
+test("control characters, UTF-8 and what is none end in one clean line", function()
+  answers('[{"name":"tief\\\\u00e9 \xE2\x82\xAC","hypothesis":"a\\tb\\nc\\\\u001b[31m\\\\u0000\\\\u0085d","op":"pin",' ..
+          '"param":"p","values":[1]}]', { "edit\ttief\xC3\xA9 \xE2\x82\xAC\ta b c [31m   d\tpin\tp\t1" })
+  local out, code, transcript = ask_server { 'say \\xff\\xfe\\xed\\xa0\\x80 [{"name":"\\xc3(","op":"pin","param":"p","values":[1]}]' }
+  same(out, "edit\t\xEF\xBF\xBD(\t\tpin\tp\t1\n")
+  same(code, 0)
+  entries(transcript)
+  -- cut between characters
+  out = ask_server { 'say [{"name":"' .. ("\xE2\x82\xAC"):rep(40) .. '","op":"pin","param":"p","values":[1]}]' }
+  same(out, "edit\t" .. ("\xE2\x82\xAC"):rep(26) .. "\t\tpin\tp\t1\n")
+end)
+
+test("brackets without end and a huge answer cost no more than a moment", function()
+  local t0 = host.now()
+  local out, code = ask { "LOOM_LLM_CMD=head -c 4000000 /dev/zero | tr '\\0' '['" }
+  same(code, 0)
+  holds(out, "none\tno JSON list of edits in the answer: [[[[")
+  out, code = ask { "LOOM_LLM_CMD=yes '[1,' | head -c 4000000" }
+  same(code, 0)
+  holds(out, "none\t")
+  out, code = ask_server { "huge 9" }
+  same(code, 1)
+  holds(out, "the response has more than 8 MiB")
+  out, code = ask_server { "endless" }
+  same(code, 1)
+  holds(out, "the response has more than 8 MiB")
+  out, code = ask { "LOOM_LLM_CMD=cat /dev/zero" }
+  same(code, 1)
+  holds(out, "the command's answer has more than 8 MiB")
+  assert(host.now() - t0 < 30, "it took " .. host.now() - t0 .. " s")
+end)
+
+-- Servers that fail --------------------------------------------------------------------------------
+
+test("a 400 that names temperature is asked again without it, once", function()
+  local out, code, transcript, log = ask_server { "picky", "say [" .. EDIT .. "]" }
+  same(out .. code, LINE .. "\n0")
+  local _, first = log:find('"temperature":0.8', 1, true)
+  assert(first and not log:find("temperature", first, true))
+  same(#entries(transcript), 4)
+  out, code, transcript = ask_server { "body 400 no temperature please" }
+  same(code, 1)
+  holds(out, "status 400: no temperature please")
+  same(#entries(transcript), 4)
+end)
+
+test("429, 5xx, lost connections are tried again; other refusals are not", function()
+  local out, code, transcript = ask_server { "retry 429 0", "drop", "cut", "say [" .. EDIT .. "]" }
+  same(out .. code, LINE .. "\n0")
+  same(#entries(transcript), 8)
+  out, code, transcript = ask_server { "body 500 {\"error\":{\"message\":\"on fire\"}}" }
+  same(code, 1)
+  holds(out, "/v1/chat/completions: status 500: on fire (4 tries)\n")
+  same(#entries(transcript), 8)
+  for _, status in ipairs { 401, 404, 302 } do
+    out, code, transcript = ask_server { "body " .. status .. " no" }
+    same(code, 1)
+    holds(out, "status " .. status .. ": no\n")
+    same(#entries(transcript), 2)
+  end
+end)
+
+test("Retry-After is obeyed", function()
+  local t0 = host.now()
+  local out = ask_server { "retry 503 1", "say [" .. EDIT .. "]" }
+  same(out, LINE .. "\n")
+  assert(host.now() - t0 >= 1, "it came back too early")
+end)
+
+test("a hanging server and a refused connection end in one line", function()
+  local t0 = host.now()
+  local out, code, transcript = ask_server({ "hang" }, { words = { "--timeout", "0.3", "--tries", "2" } })
+  same(code, 1)
+  holds(out, "error\thttp://127.0.0.1:")
+  holds(out, "timed out")
+  holds(out, "(2 tries)\n")
+  same(#entries(transcript), 4)
+  assert(host.now() - t0 < 10, "it took " .. host.now() - t0 .. " s")
+  local s = serve "hang"
+  s.stop()
+  out, code = ask { "LOOM_LLM_URL=" .. s.url }
+  same(code, 1)
+  holds(out, "connect")
+  lacks(out, "tries")
+end)
+
+test("responses that are no completion say what they are", function()
+  for body, want in pairs {
+    ["<html>busy</html>"] = "the response is no JSON: <html>busy</html>",
+    [""] = "the response is no JSON",
+    ['{"choices":[]}'] = "the response is no chat completion",
+    ['{"choices":[{"message":{"content":'] = "the response is no JSON",
+    ['{"error":"model not loaded"}'] = "the response is no chat completion: model not loaded",
+    ['[1,2]'] = "the response is no chat completion",
+    ['{"choices":[{"message":{"content":null,"refusal":"I will not"}}]}'] = "no chat completion: I will not",
+  } do
+    local out, code = ask_server { "body 200 " .. body }
+    same(code, 1)
+    holds(out, want)
+  end
+end)
+
+test("the address may end in a slash, in the whole path, or be wrong", function()
+  local s = serve("say [" .. EDIT .. "]")
+  for _, tail in ipairs { "", "/", "/chat/completions", "/chat/completions/", "?api-version=1" } do
+    local want = tail:find "?" and "" or LINE .. "\n"
+    local out = ask { "LOOM_LLM_URL=" .. s.url .. tail }
+    if want ~= "" then same(out, want) else lacks(out, "api-version") end
+  end
+  s.stop()
+  for _, url in ipairs { "ftp://127.0.0.1/v1", "http://", "not an address", "file:///etc/passwd" } do
+    local out, code = ask { "LOOM_LLM_URL=" .. url }
+    same(code, 1)
+    same(out, "error\tLOOM_LLM_URL is no http:// or https:// address\n")
+  end
+  same(ask(), "error\tset LOOM_LLM_URL or LOOM_LLM_CMD\n")
+end)
+
+-- The key -------------------------------------------------------------------------------------------
+
+test("the key stands in no output and no transcript, however the server echoes it", function()
+  local s = serve("echo 200", "echo 401", "echo 400", "body 200 " .. KEY, 'body 418 {"error":"' .. KEY:gsub("/", "\\\\/") .. '"}',
+    "body 200 half " .. KEY:sub(1, 12), "echo 500", "echo 500", "echo 500", "echo 500")
+  local transcript, all = fresh "llm.jsonl", {}
+  for _ = 1, 7 do all[#all + 1] = ask({ "LOOM_LLM_URL=" .. s.url }, { transcript = transcript }) end
+  s.stop()
+  holds(host.read(s.log), KEY)
+  all[#all + 1] = ask({ "LOOM_LLM_CMD=echo \"$LOOM_LLM_KEY\" >&2; echo \"key $LOOM_LLM_KEY\"; exit 3" }, { transcript = transcript })
+  all[#all + 1] = ask({ "LOOM_LLM_CMD=echo '[{\"name\":\"'$LOOM_LLM_KEY'\",\"op\":\"pin\",\"param\":\"p\",\"values\":[1]}]'" },
+    { transcript = transcript })
+  all[#all + 1] = ask({ "LOOM_LLM_URL=http://user:" .. KEY:gsub("/", "%%2F") .. "@127.0.0.1:1/v1?key=" .. KEY },
+    { transcript = transcript })
+  all[#all + 1] = ask({ "LOOM_LLM_URL=http://127.0.0.1:1", "LOOM_LLM_KEY= " .. KEY .. "\r\n" },
+    { transcript = transcript, request = "@@ user\nmy key is " .. KEY .. "\n" })
+  local text = table.concat(all) .. host.read(transcript)
+  holds(text, "***")
+  entries(host.read(transcript))
+  for _, form in ipairs { KEY, (KEY:gsub("/", "\\/")), "sk-test", "Geheim", "\\u0073\\u006b" } do
+    lacks(text:gsub("\\+", "\\"), form)
+  end
+  local out, code = ask { "LOOM_LLM_URL=http://127.0.0.1:1", "LOOM_LLM_KEY=a\nb: c" }
+  same(code, 1)
+  same(out, "error\tLOOM_LLM_KEY holds white space or a control character\n")
+end)
+
+-- Commands ------------------------------------------------------------------------------------------
+
+test("a command gets the user text and answers; it goes before the address", function()
+  local seen = fresh "seen"
+  local out, code, transcript = ask { "LOOM_LLM_CMD=cat > '" .. seen .. "'; echo '[" .. EDIT .. "]'",
+    "LOOM_LLM_URL=http://127.0.0.1:1" }
+  same(out .. code, LINE .. "\n0")
+  same(host.read(seen), "the spec\n")
+  same(#entries(transcript), 2)
+  -- one that does not read, asked more than a pipe holds
+  out, code = ask({ "LOOM_LLM_CMD=echo '[" .. EDIT .. "]'" }, { request = "@@ user\n" .. ("x\n"):rep(200000) })
+  same(out .. code, LINE .. "\n0")
+end)
+
+test("a command that fails, dies or hangs is one line, and nothing of it is left", function()
+  local out, code = ask { "LOOM_LLM_CMD=echo first >&2; echo 'no such model' >&2; exit 3" }
+  same(out .. code, "error\tthe command ends with 3: no such model\n1")
+  out = ask { "LOOM_LLM_CMD=kill -9 $$" }
+  same(out, "error\tsignal 9 ended the command\n")
+  out = ask { "LOOM_LLM_CMD=/no/such/program" }
+  holds(out, "error\tthe command ends with 127: ")
+  local pids = fresh "pids"
+  local t0 = host.now()
+  out = ask({ "LOOM_LLM_CMD=sleep 88 & echo $! >> '" .. pids .. "'; (sleep 88 & echo $! >> '" .. pids .. "'; wait) | cat" },
+    { words = { "--timeout", "0.5" } })
+  same(out, "error\tno answer from the command within 0.5 s\n")
+  assert(host.now() - t0 < 10)
+  -- one that leaves a process behind
+  out = ask { "LOOM_LLM_CMD=sleep 88 & echo $! >> '" .. pids .. "'; echo '[" .. EDIT .. "]'" }
+  same(out, LINE .. "\n")
+  local count = 0
+  for pid in host.read(pids):gmatch("%d+") do
+    local stat = host.read("/proc/" .. pid .. "/stat")
+    assert(not stat or stat:find "%) [ZX] ", "process " .. pid .. " lives on")
+    count = count + 1
+  end
+  same(count, 3)
+end)
+
+test("a command does not outlive a loom-llm that is killed", function()
+  local pid_file, request = fresh "pid", fresh "request"
+  assert(host.write(request, "@@ user\nx\n"))
+  local child = host.spawn { argv = { LLM, "--request", request },
+    env = environment { "LOOM_LLM_CMD=sleep 88 & echo $! > '" .. pid_file .. "'; wait" } }
+  local until_ = host.now() + 10
+  while not (host.read(pid_file) or ""):find "\n" do
+    assert(host.now() < until_, "the command does not start")
+    child:recv(0.02)
+  end
+  child:kill()
+  local pid = host.read(pid_file):match "%d+"
+  local function gone()
+    local stat = host.read("/proc/" .. pid .. "/stat")
+    return not stat or stat:find "%) [ZX] "
+  end
+  local pause = host.pool(1)
+  while not gone() and host.now() < until_ do
+    pause:submit { argv = { "sleep", "0.02" } }
+    pause:wait()
+  end
+  assert(gone(), "it does")
+end)
+
+-- The program ---------------------------------------------------------------------------------------
+
+test("requests and options that are wrong are refused; help is printed", function()
+  for request, want in pairs {
+    [""] = "the request has no line '@@ user'", ["@@ system\nx\n"] = "the request has no line '@@ user'",
+    ["hello\n@@ user\n"] = "the request does not begin with a line '@@ system' or '@@ user'",
+  } do
+    local out, code = ask({ "LOOM_LLM_CMD=cat" }, { request = request })
+    same(out .. code, "error\t" .. want .. "\n1")
+  end
+  for _, words in ipairs { { "--nonsense", "1" }, { "--timeout" }, { "--timeout", "soon" }, { "--tries", "0" } } do
+    local _, code = ask({ "LOOM_LLM_CMD=cat" }, { words = words })
+    same(code, 2)
+  end
+  local r = sh.run { LLM, "--help" }
+  same(r.code, 0)
+  holds(r.output, "LOOM_LLM_URL")
+  local out, code = ask({ "LOOM_LLM_CMD=cat" }, { transcript = dir .. "/no/such/folder/x" })
+  same(code, 1)
+  holds(out, "error\tcannot open '")
+end)
+
+test("the transcript is appended to, torn lines and all, and only its owner reads it", function()
+  local path = fresh "llm.jsonl"
+  assert(host.write(path, '{"kind":"torn'))
+  ask({ "LOOM_LLM_CMD=printf 'a\\001\\377b'" }, { transcript = path })
+  ask({ "LOOM_LLM_CMD=cat" }, { transcript = path })
+  local text = host.read(path)
+  same(text:match "^[^\n]*", '{"kind":"torn')
+  local list = entries(text:gsub("^[^\n]*\n", ""))
+  same(#list, 4)
+  same(list[2].response, "a\\u0001\xEF\xBF\xBDb")
+  local other = fresh "llm.jsonl"
+  ask({ "LOOM_LLM_CMD=cat" }, { transcript = other })
+  same(sh.run({ "stat", "-c", "%a", other }).output, "600\n")
+end)
+
+-- The mutator ---------------------------------------------------------------------------------------
+
+-- Runs f with these variables set, for this process and for what it spawns.
+local function with_env(vars, f)
+  local getenv, spawn, err = host.getenv, host.spawn, host.err
+  local env, said = environment(vars), {}
+  host.getenv = function(name)
+    local value
+    for _, entry in ipairs(env) do value = entry:match("^" .. name .. "=(.*)$") or value end
+    return value or getenv(name)
+  end
+  host.spawn = function(t)
+    if t.argv[1]:find "loom%-llm$" then t.env = env end
+    return spawn(t)
+  end
+  host.err = function(text) said[#said + 1] = text end
+  local ok, result = pcall(f)
+  host.getenv, host.spawn, host.err = getenv, spawn, err
+  if not ok then error(result, 0) end
+  return table.concat(said)
+end
+
+local function refusal(f, ...)
+  local ok, err = pcall(f, ...)
+  assert(not ok, "it is not refused")
+  return fail.text(err) or error("an internal fault: " .. tostring(err))
+end
+
+local function made_up_state()
+  local problem = { M = 4096, N = 4096, K = 4096, layout = "tn", dtype = "f16", acc = "f32" }
+  local sp = space.load "hopper"
+  local bound = space.bind(sp, problem, device.get "h200")
+  local rows, n = {}, 0
+  for cand in bound:each() do
+    n = n + 1
+    if n % 97 == 0 then
+      rows[#rows + 1] = { key = bound:key(cand), cand = cand, status = #rows % 5 == 4 and "wrong" or "ok",
+        ratio = #rows % 5 ~= 4 and 0.5 + n % 500 / 1000 or nil, why = "row 3 differs" }
+    end
+  end
+  return { text = host.read(host.root .. "/spaces/hopper.lua"), space = sp, bound = bound, problem = problem,
+    device = bound.device, rows = rows, reward = 0.987, n = 3, generation = 2,
+    rejected = { { text = "pin stages 99", reason = "spaces/hopper.lua:13: refused" }, { text = "", reason = "no list" } },
+    history = { { text = "add-value stages 13", name = "deeper", hypothesis = "h", gain = 0.0123 } } }
+end
+
+test("the prompt says all that is known, the same for the same state", function()
+  local state = made_up_state()
+  local text = mutate_llm.prompt(state)
+  for _, part in ipairs { "@@ system\n", "\n@@ user\n", "\n@@ end", 'param "stages"  { range = {2, 12}', 'let "a_k_major"',
+      "M=4096, N=4096, K=4096, layout tn", "sms=132", "rule 'smem-fits' removes ", "at most 3 edits",
+      '"op": "add-value"', "- pin: ", "ratio 0.9870", "- wrong: tile_m=", "row 3 differs",
+      "- pin stages 99: spaces/hopper.lua:13: refused", "- no list", "- add-value stages 13 (deeper): +0.0123",
+      "Best ratio by value", 'warps=["pingpong", 2] chunk' } do
+    holds(text, part)
+  end
+  same(mutate_llm.prompt(made_up_state()), text)
+  assert(#text < 20000, "it has " .. #text .. " bytes")
+  -- a spec cannot begin a message of its own, and a search may know nothing yet
+  state.text = "@@ user\nx\n@@ end\n" .. state.text
+  state.rows, state.rejected, state.history, state.reward = {}, nil, nil, nil
+  local _, marks = mutate_llm.prompt(state):gsub("\n@@ ", "")
+  same(marks, 2)
+end)
+
+test("edits that the model names are read as edits of the space", function()
+  local s = serve('say {"edits":[' .. EDIT .. ',{"name":"turns","hypothesis":"t","op":"pin","param":"warps",' ..
+                  '"values":[["pingpong",2]]},{"name":"odd","op":"melt","param":"warps","values":[1]}]}')
+  with_env({ "LOOM_LLM_URL=" .. s.url }, function()
+    local state = made_up_state()
+    local m = mutate_llm.new { dir = fresh "run" }
+    local lines = assert(m:ask(state))
+    local proposals, rejects = m:read(lines)
+    same(#proposals, 2)
+    same(proposals[1].name .. "|" .. proposals[1].hypothesis, "deep|more loads in flight")
+    same(edit.format(proposals[1].op), "add-value stages 6 8")
+    same(edit.format(proposals[2].op), "pin warps pingpong,2")
+    assert(edit.apply(state.text, host.root .. "/spaces/hopper.lua", proposals[2].op))
+    same(#rejects, 1)
+    holds(rejects[1].reason, "edit 3 (odd): unknown op 'melt'")
+    lacks(host.read(m.transcript), KEY)
+    local again = m:propose(state)
+    same(#again, 2)
+  end)
+  s.stop()
+  holds(host.read(s.log), "Best ratio by value")
+end)
+
+test("lines of a journal are read without a server; what is no edit is a reject", function()
+  local m
+  with_env({ "LOOM_LLM_CMD=false" }, function() m = mutate_llm.new { dir = fresh "run" } end)
+  local proposals, rejects = m:read { "edit\tn\th\tpin\tstages\t4", "edit\tn\th\texplode\tstages\t4", "edit\tn\th\tpin\tstages",
+    "bad\tedit 2: it lacks 'op'", "none\tthe answer is empty", "error\tno route", "" }
+  same(#proposals, 1)
+  same(#rejects, 4)
+  holds(rejects[1].text, "explode stages 4")
+  same(rejects[4].reason, "the answer is empty")
+  same(#m:read {}, 0)
+end)
+
+test("no answer is no edit; after five in a row the search ends with one line", function()
+  local said = with_env({ "LOOM_LLM_CMD=echo overloaded >&2; exit 1" }, function()
+    local m, state = mutate_llm.new { dir = fresh "run" }, made_up_state()
+    for _ = 1, 4 do
+      local lines = assert(m:ask(state))
+      same(table.concat(lines, "|"), "error\tthe command ends with 1: overloaded")
+      same(#m:read(lines), 0)
+    end
+    local text = refusal(m.ask, m, state)
+    holds(text, "no answer 5 times in a row; the last time: the command ends with 1: overloaded")
+    lacks(text, "\n")
+  end)
+  local _, lines = said:gsub("\n", "")
+  same(lines, 4)
+  holds(said, "loom: no answer from the language model (1 of 5): the command ends with 1: overloaded\n")
+end)
+
+test("an answer in between begins the count anew; a budget bounds the wait", function()
+  local flag = fresh "flag"
+  with_env({ "LOOM_LLM_CMD=test -e '" .. flag .. "' && echo '[" .. EDIT .. "]'" }, function()
+    local m, state = mutate_llm.new { dir = fresh "run" }, made_up_state()
+    for round = 1, 3 do
+      for _ = 1, 3 do same(#m:propose(state), 0) end
+      host.write(flag, "x")
+      same(#m:propose(state), 1)
+      assert(host.remove(flag), round)
+    end
+  end)
+  with_env({ "LOOM_LLM_CMD=sleep 88" }, function()
+    local m, state, t0 = mutate_llm.new { dir = fresh "run" }, made_up_state(), host.now()
+    state.seconds = 1
+    holds(m:ask(state)[1], "error\tno answer")
+    assert(host.now() - t0 < 8)
+  end)
+end)
+
+test("without address and command, or with a wrong limit, there is one clear line", function()
+  with_env({}, function()
+    local text = refusal(mutate_llm.new, { dir = fresh "run" })
+    holds(text, "set LOOM_LLM_URL")
+    holds(text, "LOOM_LLM_CMD")
+    lacks(text, "\n")
+  end)
+  with_env({ "LOOM_LLM_CMD=cat", "LOOM_LLM_TIMEOUT=soon" }, function()
+    local m = mutate_llm.new { dir = fresh "run" }
+    same(refusal(m.ask, m, made_up_state()), "LOOM_LLM_TIMEOUT wants seconds, not 'soon'")
+  end)
+end)
+
+return tests
