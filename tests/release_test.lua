@@ -1,0 +1,336 @@
+-- Releases: winners, what is refused, what stays, and the library with a fake GPU below it. The
+-- compiler is a script whose cubins are ELF files that hold the kernel's checksum.
+
+local build = require "build"
+local device = require "device"
+local emit = require "emit"
+local fail = require "fail"
+local index = require "release_index"
+local release = require "release"
+local select_ = require "select"
+local sh = require "tests_sh"
+local store = require "store"
+local tree = require "release_tree"
+
+local h200 = device.get "h200"
+
+local function quiet(f, ...)
+  local err, parts = host.err, {}
+  host.err = function(text) parts[#parts + 1] = text end
+  local ok, result = pcall(f, ...)
+  host.err = err
+  if not ok then error(result, 0) end
+  return result, table.concat(parts)
+end
+
+local function refusal(f, ...)
+  local ok, err = pcall(quiet, f, ...)
+  assert(not ok, "it is not refused")
+  return fail.text(err) or error("an internal fault: " .. tostring(err))
+end
+
+-- ------------------------------------------------------------------------------- winners
+
+local function row(key, ratio, more)
+  local r = { run = 1, key = key, ratio = ratio, pass = 2, status = "ok", device = "d", driver = "1",
+              cuda = "13.0", cublas = "13.1" }
+  for k, v in pairs(more or {}) do r[k] = v end
+  return r
+end
+
+local function winner_key(...)
+  local won = release.winner { ... }
+  return won and won.key
+end
+
+local function winners()
+  assert(winner_key(row("a", 1.0), row("b", 1.1), row("c", 0.9)) == "b", "the best ratio")
+  assert(winner_key(row("a", 1.2, { pass = 1 }), row("b", 1.1)) == "b", "finalists come first")
+  assert(winner_key(row("a", 1.2), row("b", 1.1), row("a", 1.0, { run = 2 })) == "b",
+         "the newest row of a key counts")
+  assert(winner_key(row("a", 1.2), row("b", 1.1), row("a", 0, { status = "wrong" })) == "b",
+         "a key that failed last is out")
+  assert(winner_key(row("a", 1.2), row("b", 1.0, { run = 2, driver = "2" })) == "b",
+         "older versions do not compete")
+  assert(winner_key(row("a", 0, { status = "crash" })) == nil, "no kernel, no winner")
+end
+
+-- ------------------------------------------------------------------------------- a project's store
+
+local dir, opt
+
+local NVCC = [[#!/bin/sh
+[ "$1" = --version ] && { echo "release 13.0, V13.0.${LOOM_TEST_BUILD:-88}"; exit 0; }
+while [ $# -gt 0 ]; do
+  case "$1" in -o) out=$2; shift ;; *.cu) src=$1 ;; esac
+  shift
+done
+echo "const char sum[] = \"$(cksum < "$src")$LOOM_TEST_SALT\";" | ${CC:-cc} -c -x c - -o "$out"
+echo "ptxas info    : Used 96 registers"
+]]
+
+local PROBLEMS = {
+  { M = 512, N = 512, K = 512, layout = "nn", dtype = "f16", acc = "f32" },
+  { M = 512, N = 512, K = 512, layout = "tn", dtype = "f16", acc = "f32" },
+}
+
+local function compiled(items)
+  local kernels = {}
+  for i, item in ipairs(items) do
+    kernels[i] = emit.render(item)
+    kernels[i].cu = dir .. "/" .. kernels[i].stem .. ".cu"
+  end
+  quiet(build.run, kernels, opt)
+  return kernels
+end
+
+local function add(problem, key, cubin, ratio, more)
+  local st = store.open(dir .. "/store.db")
+  local r = {
+    run = st:new_run(), m = problem.M, n = problem.N, k = problem.K, layout = problem.layout,
+    dtype = problem.dtype, acc = problem.acc, key = key, hash = emit.hash(key), cubin = cubin,
+    preset = "h200", device = "NVIDIA H200", driver = "580.1", cuda = "13.0", cublas = "13.1.0",
+    nvcc = "13.0.88", backend = "cuda", pass = 2, status = "ok", us = 10.0 / ratio,
+    us_pdl = 9.0 / ratio, cublas_nn_us = 10.0, cublas_tn_us = 11.0, ratio = ratio,
+    ratio_lo = ratio - 0.01, ratio_hi = ratio + 0.01, ratio_pdl = ratio * 1.1,
+    ratio_pdl_lo = ratio, ratio_pdl_hi = ratio * 1.2, blocks = 32, cublas_math = "default",
+  }
+  for k, v in pairs(more or {}) do r[k] = v end
+  st:add(r)
+  st:close()
+end
+
+-- A store with three measured kernels of each problem; the second is the best.
+local function fresh()
+  dir = sh.tmpdir "release"
+  host.write(dir .. "/nvcc", NVCC)
+  assert(sh.run({ "chmod", "+x", dir .. "/nvcc" }).code == 0)
+  opt = { out = dir, device = h200, nvcc = dir .. "/nvcc", jobs = 2, problems = {} }
+  local kernels = {}
+  for p, problem in ipairs(PROBLEMS) do
+    kernels[p] = compiled(select_.pick(problem, h200, { space = { "hopper" }, n = 3 }))
+    for i, kernel in ipairs(kernels[p]) do
+      add(problem, kernel.key, kernel.built.cubin_sha, i == 2 and 1.25 or 1.0)
+    end
+  end
+  return kernels
+end
+
+local function here(name)
+  return dir .. "/release/h200/" .. name
+end
+
+local function read(name)
+  return assert(host.read(here(name)))
+end
+
+-- All files of the release as one text.
+local function bytes()
+  local run = sh.run { "sh", "-c", 'cd "$1" && find . -type f | sort | xargs sha256sum', "sh", here "" }
+  assert(run.code == 0, run.output)
+  return run.output
+end
+
+local function whole_folder()
+  local kernels = fresh()
+  local made = quiet(release.run, opt)
+  assert(#made.rows == 2 and #made.kernels == 2 and #made.refused == 0)
+  for p, list in ipairs(kernels) do
+    assert(made.rows[p].key == list[2].key, "the winner is another")
+    assert(read("kernels/" .. list[2].stem .. ".cu") == list[2].text)
+    assert(read("kernels/" .. list[2].stem .. ".json") == list[2].desc)
+    assert(read("kernels/SHA256SUMS"):find(list[2].built.cubin_sha, 1, true))
+  end
+  local lines = {}
+  for line in read("INDEX.tsv"):gmatch("[^\n]+") do lines[#lines + 1] = line end
+  assert(#lines == 3 and lines[1]:find("^m\tn\tk\tlayout\tdtype\tacc\tkernel\tvs_cublas_nopdl\tlo\thi\t"))
+  assert(lines[2]:find("^512\t512\t512\tnn\tf16\tf32\thopper%-%x+\t1.25\t1.24\t1.26\t1.375\t"), lines[2])
+  local all = read("README.md") .. read("Makefile") .. read("src/table.c") .. read("INDEX.tsv")
+  assert(not all:find("@%u+@") and not all:find(host.root, 1, true) and not all:find(dir, 1, true))
+  assert(read("Makefile"):find("code=sm_90a -Xptxas -v\n", 1, true))
+end
+
+local function same_bytes()
+  fresh()
+  quiet(release.run, opt)
+  local first = bytes()
+  local again = quiet(release.run, opt)
+  assert(again.changed == 0 and again.removed == 0 and bytes() == first)
+  sh.remove(here "")
+  quiet(release.run, opt)
+  assert(bytes() == first)
+end
+
+local function other_cubin()
+  local kernels = fresh()
+  local key = kernels[1][2].key
+  add(PROBLEMS[1], key, ("0"):rep(64), 1.3)
+  local made, said = quiet(release.run, opt)
+  assert(#made.rows == 1 and made.rows[1].layout == "tn" and #made.refused == 1)
+  assert(said:find("refused: 512x512x512 nn f16 acc f32: its cubin ", 1, true), said)
+  assert(said:find("is not the measured 000000000000: run `make bench` again (KEY='" .. key, 1, true), said)
+  assert(not read("INDEX.tsv"):find(key, 1, true))
+end
+
+local function other_compiler()
+  fresh()
+  opt.env = { "LOOM_TEST_SALT=x" }
+  host.remove(dir .. "/INDEX.tsv")
+  sh.remove(dir .. "/cache")
+  local said = refusal(release.run, opt)
+  assert(said == "nothing to release: every kernel is refused", said)
+  assert(not host.stat(here ""), "something was written")
+end
+
+-- A release of one problem keeps the other's line; a kernel that lost is gone.
+local function merged()
+  local kernels = fresh()
+  quiet(release.run, opt)
+  local other = kernels[2][2]
+  host.write(here "kernels/mine.cu", "// a user's own\n")
+  host.write(here "measurements/rows.tsv.gz", "rows")
+  sh.run { "rm", dir .. "/store.db", dir .. "/store.db-wal", dir .. "/store.db-shm" }
+  local better = kernels[1][1]
+  add(PROBLEMS[1], better.key, better.built.cubin_sha, 1.5)
+  opt.problems = { PROBLEMS[1] }
+  local made = quiet(release.run, opt)
+  assert(#made.rows == 2 and made.rows[1].key == better.key and made.rows[2].key == other.key)
+  assert(made.removed == 1 and host.stat(here("kernels/" .. other.stem .. ".cu")))
+  assert(not host.stat(here("kernels/" .. kernels[1][2].stem .. ".cu")))
+  assert(not host.stat(here("kernels/" .. kernels[1][2].stem .. ".json")))
+  assert(host.stat(here "kernels/mine.cu") and host.stat(here "measurements/rows.tsv.gz"))
+  add(PROBLEMS[1], kernels[1][3].key, kernels[1][3].built.cubin_sha, 0.9)
+  assert(quiet(release.run, opt).rows[1].key == better.key, "a slower kernel replaces a faster one")
+end
+
+-- A key with a value that the space does not list, and keys that no longer fit.
+local function invented()
+  local kernels = fresh()
+  local key = kernels[1][2].key:gsub("stages=%d+", "stages=2"):gsub("chunk_buffers=%d+", "chunk_buffers=3")
+  add(PROBLEMS[1], key, "?", 2.0)
+  local made, said = quiet(release.run, opt)
+  assert(#made.rows == 1 and said:find("its cubin ", 1, true), said)
+  local sha = said:match("its cubin (%x+)")
+  assert(sha and #sha == 12, said)
+  local row_made = made.refused[1].kernel
+  add(PROBLEMS[1], key, row_made.built.cubin_sha, 2.0)
+  made = quiet(release.run, opt)
+  assert(made.rows[1].key == key and read("kernels/" .. made.rows[1].stem .. ".cu"):find("chunk_buffers=3", 1, true))
+  add(PROBLEMS[1], (key:gsub("stages=%d+", "stages=64")), "?", 3.0)
+  made, said = quiet(release.run, opt)
+  assert(#made.refused == 1 and said:find("the key breaks '", 1, true), said)
+  add(PROBLEMS[1], key .. ",speed=9", "?", 4.0)
+  made, said = quiet(release.run, opt)
+  assert(#made.refused == 1 and said:find("has no longer all names of the key", 1, true), said)
+  add(PROBLEMS[1], (key:gsub("hopper:", "gone:")), "?", 5.0)
+  made, said = quiet(release.run, opt)
+  assert(#made.refused == 1 and said:find("no space 'gone'", 1, true), said)
+end
+
+local function no_store()
+  dir = sh.tmpdir "release"
+  opt = { out = dir, device = h200, nvcc = host.root .. "/tests/fake-nvcc", problems = {} }
+  assert(refusal(release.run, opt):find("^no store at '.*': run `make bench SHAPE=MxNxK` first$"))
+  store.open(dir .. "/store.db"):close()
+  assert(refusal(release.run, opt):find("^nothing to release: '.*' has no kernel measured on h200$"))
+  opt.nvcc = "none"
+  assert(refusal(release.run, opt):find("no nvcc on PATH", 1, true))
+end
+
+local function bad_index()
+  fresh()
+  quiet(release.run, opt)
+  local text = read "INDEX.tsv"
+  host.write(here "INDEX.tsv", (text:gsub("\t1.25\t", "\tfast\t", 1)))
+  assert(refusal(release.run, opt):find("INDEX.tsv:2: vs_cublas_nopdl 'fast' is no float$"))
+  host.write(here "INDEX.tsv", (text:gsub("^m\t", "M\t")))
+  assert(refusal(release.run, opt):find("INDEX.tsv:1: not an index of format 1", 1, true))
+  host.write(here "INDEX.tsv", text .. "512\t512\n")
+  assert(refusal(release.run, opt):find("INDEX.tsv:4: 2 columns, not ", 1, true))
+end
+
+local function verb()
+  fresh()
+  local argv = { sh.loom, "release", "OUT=" .. dir, "DEVICE=h200", "NVCC=" .. dir .. "/nvcc" }
+  local run = sh.run(argv)
+  assert(run.code == 0 and run.output:find("\nproblems: 2 count\n$"), run.output)
+  argv[#argv + 1] = "SHAPE=64x64x64"
+  run = sh.run(argv)
+  assert(run.code == 0 and run.output:find("note: 64x64x64 nn f16 acc f32: nothing measured on h200"), run.output)
+end
+
+-- ------------------------------------------------------------------------------- the library
+
+local STRICT = { "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Wstrict-prototypes", "-Werror", "-g", "-O1" }
+
+-- Compiles and runs a C test; `args` stand behind the strict flags.
+local function run_c(name, sanitizers, args)
+  local program = dir .. "/" .. name
+  local argv = { host.getenv("CC") or "cc", "-fsanitize=" .. sanitizers, "-fno-sanitize-recover=all" }
+  for _, part in ipairs { STRICT, args, { "-o", program, "-lpthread", "-lm" } } do
+    table.move(part, 1, #part, #argv + 1, argv)
+  end
+  local run = sh.run(argv)
+  assert(run.code == 0, run.output)
+  run = sh.run({ program }, { env = { "LOOM_VERBOSE=0", "LOOM_PDL=0" } })
+  assert(run.code == 0, run.output)
+  return run.output
+end
+
+-- loom.h wants one type of CUDA's headers, which a machine without the toolkit lacks.
+local function lookup_table()
+  dir = sh.tmpdir "release"
+  local from = host.root .. "/templates/release/"
+  host.write(dir .. "/cuda_runtime_api.h", "typedef struct CUstream_st *cudaStream_t;\n")
+  host.write(dir .. "/k-0.cubin", "cubin")
+  local rows, sizes, seen = {}, { 64, 128, 512, 4096, 16384 }, {}
+  for i = 1, 1500 do
+    local r = { m = sizes[i % 5 + 1] + i // 7, n = sizes[i * 7 % 5 + 1], k = sizes[i * 3 % 5 + 1] * (1 + i % 2),
+                layout = ({ "nn", "tn", "nt", "tt" })[i % 4 + 1], dtype = i % 3 == 0 and "bf16" or "f16",
+                acc = i % 3 == 1 and "f16" or "f32", stem = "k-0", ratio = 1.0, us = 1.0 }
+    if not seen[index.title(r)] then rows[#rows + 1] = r end
+    seen[index.title(r)] = true
+  end
+  index.sort(rows)
+  host.write(dir .. "/table.c", tree.table_c(rows, { { stem = "k-0", desc = '{"loom":1}\n' } }))
+  run_c("lookup_test", "address,undefined", {
+    "-I" .. from, "-I" .. from .. "src", "-I" .. dir, "-Wa,-I" .. dir, dir .. "/table.c",
+    from .. "src/lookup.c", host.root .. "/tests/c/lookup_test.c" })
+end
+
+local function cuda_home()
+  local nvcc = build.nvcc {}
+  local home = host.getenv("CUDA_HOME") or nvcc and nvcc:match("^(.*)/bin/nvcc$") or "/usr/local/cuda"
+  return host.stat(home .. "/include/cublas_v2.h") and home
+end
+
+local function library()
+  local home = cuda_home() or skip("no CUDA headers on this machine")
+  local kernels = fresh()
+  quiet(release.run, opt)
+  local args = { "-I" .. here "", "-I" .. here "src", "-isystem", home .. "/include", "-Wa,-I" .. dir,
+                 host.root .. "/tests/c/libloom_test.c" }
+  for _, list in ipairs(kernels) do
+    host.write(dir .. "/" .. list[2].stem .. ".cubin", host.read(list[2].built.cubin))
+  end
+  for _, name in ipairs(host.list(here "src")) do
+    if name:find("%.c$") then args[#args + 1] = here("src/" .. name) end
+  end
+  run_c("libloom_test", "address,undefined", args)
+  run_c("libloom_test_threads", "thread", args)
+end
+
+return {
+  { name = "the winner is the best of the newest rows of the newest versions", run = winners },
+  { name = "a release holds each problem's winner, rendered again", run = whole_folder },
+  { name = "the same store gives the same bytes, twice and afresh", run = same_bytes },
+  { name = "a cubin other than the measured one is refused, the others go on", run = other_cubin },
+  { name = "where every cubin differs nothing is written", run = other_compiler },
+  { name = "other problems keep their lines, kernels that lost are removed", run = merged },
+  { name = "an invented value is released, a key that no longer fits is refused", run = invented },
+  { name = "without measurements there is one line", run = no_store },
+  { name = "a damaged INDEX.tsv is refused at its line", run = bad_index },
+  { name = "loom release prints a table and counts", run = verb },
+  { name = "the generated table finds its rows alone (ASan, UBSan)", run = lookup_table },
+  { name = "the library dispatches, refuses and falls back as it says (ASan, UBSan, TSan)", run = library },
+}
