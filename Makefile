@@ -4,7 +4,9 @@
 #: make gen SHAPE=MxNxK  write the kernels of the most promising candidates to out/kernels/
 #: make build SHAPE=...  gen, then compile them with nvcc: registers, spills, warnings
 #: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS
+#: make search SHAPE=...  edit a space's text towards what is fast, by measuring (on a GPU, or BACKEND=fake)
 #: make rank [SHAPE=...] the measurements so far, best first
+#: make release          the best measured kernels as a library of their own: out/release/<device>/
 #: make count SHAPE=...  how many candidates each space has, and which rule removes how many
 #: make explain KEY=... SHAPE=...   every rule of one candidate with its numbers filled in
 #: make space SPACE=...  parameters, lets and rules of a space, and where they stand
@@ -23,7 +25,10 @@
 #:   BACKEND=cuda|cpu|fake       where kernels run; default: cuda where there is a GPU, else cpu
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
 #:   JOBS=2  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
+#:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
 #:   OUT=out  STORE=file  WORKER=path   where kernels/, cache/ and store.db go
+#: A language model edits (MUTATOR=llm): LOOM_LLM_URL (an OpenAI-compatible server's base, http://host:port/v1),
+#:   LOOM_LLM_MODEL, LOOM_LLM_KEY in the environment; or LOOM_LLM_CMD, a command: prompt in, answer out
 #: Build variables:
 #:   CC=gcc  NVCC=nvcc  CUDA_HOME=/usr/local/cuda  V=1 (show commands)
 #:   STATIC=1   a loom that needs no Lua, PCRE2 or SQLite: out/build-static/loom
@@ -64,6 +69,7 @@ ifneq (,$(filter bench search,$(MAKECMDGOALS)))
 bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
 endif
 worker: out/build/loom-bench
+search: $(if $(filter llm,$(MUTATOR)),out/build/loom-llm)
 $(VERBS): $(LOOM)
 	$(Q)$(LOOM) $@ $(KNOBS)
 
@@ -88,13 +94,13 @@ $(1):
 endef
 $(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS))))
 $(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS)))
-include bench/bench.mk
+include gen/llm.mk bench/bench.mk
 
 # ---- tests ---------------------------------------------------------------------------------------
-NVCC_TESTS := tests/nvcc_test.lua
+NVCC_TESTS := $(sort $(wildcard tests/nvcc_*test.lua))
 TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
 
-test: lint $(BUILD)/loom $(ASAN)/loom test-c
+test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub test-c
 	$(Q)$(ASAN)/loom test $(TESTS)
 
 check: $(BUILD)/loom test-launch
@@ -108,7 +114,8 @@ lint: $(FIRST)
 	$(Q)luacheck -q --no-color lua spaces tests
 
 format:
-	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch]
+	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch] \
+	  templates/release/*.h templates/release/*/*.[ch]
 
 clean:
 	$(Q)rm -rf out/build out/build-asan out/build-static out/cache

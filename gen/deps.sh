@@ -4,8 +4,8 @@
 # prints the list and fails. The CUDA toolkit is never installed: only build and bench need it.
 set -eu
 
-# compilers; libraries of loom; luacheck and a locale with a decimal comma for the tests
-need="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev lua-check locales"
+# compilers; libraries of loom, of loom-llm (the tests run it); luacheck and a locale with a decimal comma for the tests
+need="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev libcurl4-openssl-dev libjansson-dev lua-check locales"
 
 if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null 2>&1; then
   echo "deps: no apt-get on this system; install these (Debian's names): $need" >&2

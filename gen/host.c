@@ -100,7 +100,7 @@ static int get_env(lua_State *L) {
   return 1;
 }
 
-/* interrupted() -> bool: there was a SIGINT */
+/* interrupted() -> bool: there was a SIGINT, SIGTERM or SIGHUP */
 static int was_interrupted(lua_State *L) {
   lua_pushboolean(L, proc_interrupted());
   return 1;
@@ -150,7 +150,7 @@ static const luaL_Reg functions[] = {
     {"sha256", sha256},  {"isatty", is_tty},  {"columns", columns},
     {"now", now},        {"time", unix_time}, {"cpus", cpus},
     {"getenv", get_env}, {"memory", memory},  {"interrupted", was_interrupted},
-    {"out", out},        {"err", err},        {"template", host_template},
+    {"out", out},        {"err", err},        {"template", host_template}, {"log", host_log},
     {"db", db_open},     {"line", line},      {NULL, NULL},
 };
 

@@ -35,6 +35,12 @@ int host_fail(lua_State *L, const char *what, const char *path, int err);
  *   t:run(env)                          the same into the render that is going on  */
 int host_template(lua_State *L);
 
+/* host.log(path) -> log | nil, "locked" | nil, error: a file to append to, locked by this process.
+ *   l:add(text) -> true | nil, error     it is on the disk then
+ *   l:cut(size) -> true | nil, error     drops what stands behind
+ *   l:close()  */
+int host_log(lua_State *L);
+
 extern const luaL_Reg host_file_functions[];
 extern const luaL_Reg host_proc_functions[];
 

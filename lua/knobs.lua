@@ -140,6 +140,7 @@ local VERBS = {
   search = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN TIMEOUT OUT STORE NVCC WORKER" },
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
+  release = { knobs = PROBLEM .. " DEVICE JOBS TIMEOUT OUT STORE NVCC" },
   ["bench-gen"] = { knobs = "SPACE DEVICE N" },
   ["fake-worker"] = { knobs = "" },
   space = { knobs = "SPACE" },

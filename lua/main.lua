@@ -14,6 +14,7 @@ local VERBS = {
   { "bench", "verbs_flow", "build, then verify and time each against cuBLAS" },
   { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
+  { "release", "verbs_release", "the best measured kernels as a library of their own" },
   { "bench-gen", "verbs_flow", "how fast candidates are listed and rendered" },
   { "space", "verbs_space", "print a space: parameters, lets, rules and where they stand" },
   { "count", "verbs_space", "how many points a space has for a problem, and which rule removes how many" },

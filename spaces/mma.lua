@@ -28,7 +28,8 @@ must "eights" { "M % 8 == 0 and N % 8 == 0 and K % 8 == 0",
   why = "16-byte copies need M, N, K in multiples of 8; space simt takes any" }
 -- What the template takes for granted; the values above keep to it, edited ones must too.
 must "ring" { "stages >= 2", why = "a ring of {stages} slots cannot be filled and read at once" }
-must "rows-in-chunks" { "tile_k % 32 == 0 and (a_cols == 32 or a_cols % 64 == 0) and (b_cols == 32 or b_cols % 64 == 0)",
+must "rows-in-chunks" {
+  "tile_k % 32 == 0 and (a_cols == 32 or a_cols % 64 == 0) and (b_cols == 32 or b_cols % 64 == 0)",
   why = "rows of {a_cols} and {b_cols} elements: the swizzle wants 32 or a multiple of 64" }
 must "at-least-one" { "warps_m >= 1 and warps_n >= 1 and group_m >= 1", why = "a count of none" }
 must "warp-tile" { "warp_m % 16 == 0 and warp_n % 16 == 0",

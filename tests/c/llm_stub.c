@@ -3,15 +3,17 @@
  *   llm_stub SCRIPT [LOG]     prints its port; appends every request to LOG
  *
  * One request to POST /v1/chat/completions takes the script's next line; the last line serves all
- * that follow.  In TEXT, \n \t \\ and \xHH stand for what they do in C.  Lines: say TEXT 200, a
- * chat completion with TEXT as its content cutoff TEXT         the same with finish_reason "length"
+ * that follow.  In TEXT, \n \t \\ and \xHH stand for what they do in C.  Lines:
+ *
+ *   say TEXT            200, a chat completion with TEXT as its content
+ *   cutoff TEXT         the same with finish_reason "length"
  *   parts TEXT          the same with the content as a list of parts
  *   body STATUS TEXT    TEXT as the whole body
  *   retry STATUS SECS   an error with Retry-After
- *   echo STATUS         the Authorization header in the error's text; 200: in an edit, thrice
- * escaped picky               400 that names temperature while the request has one, else the next
- * line huge MIB            so many MiB of letters;  endless: without end drop                closes
- * without a word;  hang: never answers;  cut: half of a body
+ *   echo STATUS         the Authorization header in the error's text; 200: in an edit, thrice escaped
+ *   picky               400 that names temperature while the request has one, else the next line
+ *   huge MIB            so many MiB of letters;  endless: without end
+ *   drop                closes without a word;  hang: never answers;  cut: half of a body
  */
 #include <arpa/inet.h>
 #include <errno.h>

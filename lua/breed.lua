@@ -1,0 +1,142 @@
+-- breed: children of a search: a parent's text, edited by the mutator.
+--
+-- Whatever a mutator says, at worst it costs a generation: an edit that does not apply, breaks the
+-- spec or leaves no point is refused, counted by its reason, and told to the mutator.
+
+local answers = require "answers"
+local edit = require "edit"
+local fail = require "fail"
+local lineage = require "lineage"
+local points = require "points"
+local rng = require "rng"
+local space = require "space"
+
+local breed = { most_points = 100000 }
+
+-- Counts a refused edit by its reason without places and numbers; the mutator is told the whole.
+local function refuse(s, text, reason)
+  s.refused[#s.refused + 1] = { text = text, reason = reason }
+  local short = reason:gsub("^[^%s:]+:%d+: ", ""):gsub("%d+", "N"):gsub("'[^']*'", "..")
+  if not s.reasons[short] then s.reasons[#s.reasons + 1] = short end
+  s.reasons[short] = (s.reasons[short] or 0) + 1
+end
+
+-- What a mutator gets to see.
+local function state_of(s, parent, generation)
+  local left = not s.fixed_ms and math.max(1, (s.budget_ms - s.ms) // 1000) or nil
+  return {
+    text = parent.text, path = s.path, space = parent.space, bound = parent.bound,
+    problem = s.problem, device = s.device, rows = s.rows, reward = parent.reward,
+    best = parent.best, rejected = s.refused, history = s.history, generation = generation, n = 4,
+    seconds = left,
+  }
+end
+
+-- Edits from the mutator; nil when interrupted. A language model's answer is journaled as it came.
+local function propose(s, parent, generation, draw)
+  local m, state = s.mutator, state_of(s, parent, generation)
+  if not m.ask then return m:propose(state, draw) end
+  local fields = answers.learn(s, "ask " .. generation, function()
+    local lines = m:ask(state)
+    return lines and { { "lines", table.concat(lines, "\n") } }
+  end)
+  if not fields then return nil end
+  s.refused = {}
+  local lines = {}
+  for line in fields.lines:gmatch("[^\n]+") do lines[#lines + 1] = line end
+  local proposals, rejects = m:read(lines)
+  for _, r in ipairs(rejects or {}) do refuse(s, r.text, r.reason) end
+  return proposals
+end
+
+-- The parent's text with every proposal that applies; the edits that did.
+local function apply(s, parent, proposals)
+  local text, done = parent.text, {}
+  for _, p in ipairs(proposals) do
+    local words_ = edit.format(p.op)
+    local new, err = edit.apply(text, s.path, p.op)
+    if new then
+      text = new
+      done[#done + 1] = { text = words_, name = p.name or "", hypothesis = p.hypothesis or "" }
+    else
+      refuse(s, words_, err)
+    end
+  end
+  return text, done
+end
+
+-- Why a space has no point for the problem.
+function breed.why_empty(bound)
+  local worst
+  for _, r in ipairs(bound:count().removed) do
+    if not worst or r.count > worst.count then worst = r end
+  end
+  return worst and string.format("no point is left: rule '%s' removes most", worst.name)
+         or "no point is left"
+end
+
+-- The space of a child's text, bound; nil and the reason where it is no use.
+local function settle(s, text)
+  if s.lineage:with_text(text) then return nil, "the same spec was there before" end
+  local sp, err = edit.check(text, s.path)
+  if not sp then return nil, err end
+  if points.product(sp) > breed.most_points then
+    return nil, string.format("more than %d points", breed.most_points)
+  end
+  local ok, bound = pcall(space.bind, sp, s.problem, s.device)
+  if not ok then return nil, fail.text(bound) or error(bound, 0) end
+  if not bound:each()() then return nil, breed.why_empty(bound) end
+  return bound
+end
+
+-- A node of the lineage that has measured nothing yet.
+function breed.node(id, parent, text, bound, edits)
+  return { id = id, parent = parent, parent_reward = parent and parent.reward, text = text,
+           space = bound.space, bound = bound, edits = edits, reward = 0.0, measured = 0,
+           failed = 0, ms = 0 }
+end
+
+-- A child of generation `g`; without an edit that works it is the parent again, to be measured
+-- further. Nil when interrupted.
+function breed.child(s, g)
+  local parent
+  for try = 1, s.mutator.tries or 1 do
+    local draw = rng.new(string.format("%d mutate %d %d", s.seed, g, try))
+    parent = s.lineage:choose(draw)
+    local proposals = propose(s, parent, g, draw)
+    if not proposals then return nil end
+    local text, edits = apply(s, parent, proposals)
+    if #edits > 0 then
+      local bound, reason = settle(s, text)
+      if bound then return breed.node(g, parent, text, bound, edits) end
+      refuse(s, lineage.edits({ edits = edits }, "text"), reason)
+    end
+  end
+  return breed.node(g, parent, parent.text, parent.bound, {})
+end
+
+-- The text of a base; its path may be relative to the project.
+function breed.read_base(sp)
+  return host.read(sp.file) or host.read(host.root .. "/" .. sp.file)
+end
+
+-- Writes a node's spec, and sets its path. Bases that are not shipped are copied along: the spec can
+-- be used where it lies.
+function breed.write(s, node)
+  local dir = string.format("%s/%s", s.dir, lineage.name(node.id))
+  node.path = string.format("%s/%s.lua", dir, node.space.name)
+  local files = { { node.path, node.text } }
+  local base = node.space.base
+  while base do
+    if not base.file:find("^spaces/[^/]*$") then
+      files[#files + 1] = { dir .. "/" .. base.file:match("[^/]*$"), breed.read_base(base) }
+    end
+    base = base.base
+  end
+  for _, file in ipairs(files) do
+    local ok, err = host.write(file[1], file[2])
+    if ok == nil then fail(err) end
+  end
+end
+
+return breed

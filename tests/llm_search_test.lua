@@ -1,0 +1,94 @@
+-- Searches whose mutator is a language model (a server of the test's own): from a poor spec they reach
+-- the planted optimum, what does not apply is counted, and kill -9 changes nothing.
+
+local sh = require "tests_sh"
+
+local dir = sh.tmpdir "llm search"
+local stub = host.root .. "/out/build/ctest/llm_stub"
+local narrow = host.root .. "/tests/gpu/narrow/hopper.lua"
+local optimum = "optimum=tile_m:128,tile_n:256,schedule:cooperative,consumers:2,stages:4,group_m:8"
+
+local function edit(name, op, param, values)
+  return string.format('{"name":"%s","hypothesis":"because of %s","op":"%s","param":"%s","values":%s}', name,
+                       name, op, param, values)
+end
+
+local function say(...)
+  return 'say {"edits":[' .. table.concat({ ... }, ",") .. "]}"
+end
+
+-- A model that gets there step by step, and sometimes talks nonsense.
+local STEPS = {
+  say(edit("wide tiles", "add-value", "tile_n", "[256]"), edit("no such thing", "add-value", "tile_q", "[3]")),
+  "say I would rather not.",
+  say(edit("two consumers", "add-value", "warps", '[["cooperative",2]]')),
+  say(edit("breaks the file", "set-domain", "stages", '["deep"]'), edit("deeper", "add-value", "stages", "[4]")),
+  say(edit("raster", "add-value", "group_m", "[8]")),
+  "say nothing more to try",
+}
+
+-- A model that says the same whatever it is asked.
+local ALL_AT_ONCE = {
+  say(edit("wide tiles", "add-value", "tile_n", "[256]"),
+      edit("two consumers", "add-value", "warps", '[["cooperative",2]]'),
+      edit("deeper", "add-value", "stages", "[4]"), edit("raster", "add-value", "group_m", "[8]")),
+}
+
+local function serve(script)
+  local path = dir .. "/script"
+  assert(host.write(path, table.concat(script, "\n") .. "\n"))
+  local child = host.spawn { argv = { stub, path, dir .. "/requests" } }
+  return child, assert(child:recv(20), "the stub does not start")
+end
+
+local function spec(name, port)
+  return { argv = { sh.loom, "search", "SHAPE=4096x4096x4096", "SPACE=" .. narrow, "BACKEND=fake", "MUTATOR=llm",
+                    "BUDGET=30s", "SEED=1", "RUN=" .. name, "OUT=" .. dir, "NVCC=none" },
+           env = { "LOOM_FAKE=" .. optimum, "LOOM_LLM_URL=http://127.0.0.1:" .. port .. "/v1", "LOOM_LLM_CMD=",
+                   "LOOM_LLM_MODEL=stub", "LOOM_LLM_KEY=sk-never-shown", "NO_PROXY=*", "no_proxy=*" } }
+end
+
+local function run(name, port)
+  local s = spec(name, port)
+  local done = sh.run(s.argv, { env = s.env })
+  assert(done.code == 0, done.output)
+  return done.output, assert(host.read(dir .. "/search/" .. name .. "/lineage.tsv"))
+end
+
+local function reaches_optimum()
+  local server, port = serve(STEPS)
+  local text, lineage = run("steps", port)
+  server:kill()
+  local best = text:match("\n +1  1%.%d+ [^\n]*") or ""
+  for _, want in ipairs { "tile_m=128,tile_n=256,schedule=cooperative,consumers=2", "stages=4,group_m=8" } do
+    assert(best:find(want, 1, true), text)
+  end
+  assert(lineage:find("because of two consumers", 1, true), "hypotheses stand in the lineage: " .. lineage)
+  assert(text:find("edits refused: [3-9]"), text)
+  local log = assert(host.read(dir .. "/search/steps/llm.jsonl"))
+  assert(log:find("wide tiles", 1, true) and not log:find("never-shown", 1, true), "the transcript")
+  local requests = assert(host.read(dir .. "/requests"))
+  assert(requests:find("tile_q", 1, true), "what was refused is told to the model")
+end
+
+local function killed()
+  local server, port = serve(ALL_AT_ONCE)
+  local started = host.now()
+  local _, calm = run("calm", port)
+  local seconds, hits = host.now() - started, 0
+  for _, share in ipairs { 0.3, 0.5, 0.7 } do
+    local child = host.spawn(spec("hit", port))
+    child:recv(share * seconds)
+    local _, signal = child:kill()
+    if signal == 9 then hits = hits + 1 end
+  end
+  local _, lineage = run("hit", port)
+  server:kill()
+  assert(hits > 0, "the search was too fast to be hit")
+  assert(lineage == calm, lineage .. "\nis not\n" .. calm)
+end
+
+return {
+  { name = "from a poor spec a language model's edits reach the planted optimum", run = reaches_optimum },
+  { name = "kill -9 of a search with a language model: it goes on to the same lineage", run = killed },
+}
