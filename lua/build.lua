@@ -235,10 +235,10 @@ end
 -- is called as rows come. A row is {code, signal, timeout, seconds, regs, spills, stack, smem,
 -- warnings, cubin, cubin_sha, log, cached, error}; `error` is nil for a cubin that can be used.
 -- Returns false when the user interrupted (kernels without `built` were not compiled), and nvcc's
--- version.
+-- version. opt.progress is told in the place of a progress line of its own.
 function build.run(list, opt, on_row)
   local ctx = context(opt)
-  local p = progress.new("build", #list)
+  local p = opt.progress or progress.new("build", #list)
   local function finish(kernel, row)
     kernel.built = row
     p:step(kernel.stem)
