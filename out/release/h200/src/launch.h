@@ -1,0 +1,79 @@
+/* launch.h - the one launcher of generated kernels
+**
+** load: a cubin and its descriptor become a kernel of the current device.
+** bind: a kernel, a problem and its buffers become a launch: every condition of
+**   the descriptor is checked and the tensor maps are encoded, once.
+** launch: allocates nothing, checks nothing, may run in many threads and under
+**   stream capture. A loom_launch may be copied and moved freely.
+**
+** Only the CUDA runtime is used; libcuda is reached through it, never linked.
+*/
+#ifndef LOOM_LAUNCH_H
+#define LOOM_LAUNCH_H
+
+/* The largest M, N or K: kernels add a tile to one in int32. */
+#define LOOM_MAX_DIM 0x40000000
+
+#include "desc.h"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stddef.h>
+
+enum { LOOM_ERROR_TEXT = 256 }; /* size of every 'err' buffer below */
+
+enum loom_status {
+  LOOM_OK,
+  LOOM_REFUSED, /* the descriptor or the device does not allow it; nothing was started */
+  LOOM_FAILED   /* CUDA said no */
+};
+
+typedef struct loom_kernel {
+  loom_desc desc;
+  cudaLibrary_t library;
+  cudaKernel_t function;
+  int device, sms;
+  int ctas_per_sm; /* CTAs of this kernel that fit on one SM at once */
+  int clusters;    /* clusters that fit on the device at once; 0 without clusters */
+  int regs;
+  size_t local_bytes; /* local memory per thread: above 0 the kernel spills */
+} loom_kernel;
+
+/* What to multiply: C = alpha*A*B + beta*C. A leading dimension of 0 means packed. */
+typedef struct loom_call {
+  int layout, dtype, acc; /* enum loom_layout, loom_dtype, loom_acc */
+  int64_t mnk[3];         /* M N K */
+  int64_t ld[3];          /* lda ldb ldc, elements */
+  const void *a, *b;
+  void *c, *ws; /* ws: at least ws_bytes of the descriptor, in the state ws_init asks for */
+  float alpha, beta;
+} loom_call;
+
+typedef struct loom_launch {
+  CUtensorMap maps[LOOM_MAX_TENSORS];
+  const loom_kernel *kernel;
+  void *pointers[3], *ws; /* A B C */
+  int32_t mnk[3], ld[3];
+  float alpha, beta;
+  unsigned grid;
+} loom_launch;
+
+/* Copies of 'cubin' and 'desc' are kept where needed. */
+enum loom_status loom_kernel_load(const void *cubin, size_t size, const loom_desc *desc,
+                                  loom_kernel *out, char *err);
+enum loom_status loom_kernel_bind(const loom_kernel *kernel, const loom_call *call,
+                                  loom_launch *out, char *err);
+/* pdl: this launch may start before its predecessor in the stream has ended. */
+cudaError_t loom_kernel_launch(const loom_launch *launch, cudaStream_t stream, bool pdl);
+cudaError_t loom_kernel_unload(loom_kernel *kernel);
+
+/* CTAs of a problem under the descriptor's grid rule; 0 if more than a grid can hold. */
+unsigned loom_grid(const loom_desc *desc, const int64_t mnk[3], int sms);
+
+/* The part of bind that needs no device: may this descriptor run this call? */
+enum loom_status loom_legal(const loom_desc *desc, const loom_call *call, char *err);
+
+/* Is this, by its ELF headers, a whole cubin? The CUDA loader is told no size. */
+bool loom_whole_elf(const void *bytes, size_t size);
+
+#endif
