@@ -22,9 +22,9 @@
 #:   DTYPE=f16|bf16  ACC=f32     types of A, B, C and of the accumulators
 #:   SPACE=hopper,mma,simt       default: all that the device can run
 #:   DEVICE=h200|h100|a100|...   a preset, implies the architecture; default: the GPU present, else h200
-#:   BACKEND=cuda|cpu|fake       where kernels run; default: cuda where there is a GPU, else cpu
+#:   BACKEND=cuda|fake           where kernels run; default cuda; fake invents figures, to try the flow out
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
-#:   JOBS=2  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
+#:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
 #:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
 #:   OUT=out  STORE=file  WORKER=path   where kernels/, cache/ and store.db go
 #: A language model edits (MUTATOR=llm): LOOM_LLM_URL (an OpenAI-compatible server's base, http://host:port/v1),
@@ -64,6 +64,12 @@ deps:
 
 loom: $(LOOM)
 
+# A loom from elsewhere is used as it is.
+ifneq ($(filter $(BUILD)/loom,$(LOOM)),$(LOOM))
+$(LOOM):
+	$(error LOOM='$(LOOM)' does not exist)
+endif
+
 # The worker is built where it can be used: a GPU is there, and no other worker is named.
 ifneq (,$(filter bench search,$(MAKECMDGOALS)))
 bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
@@ -87,7 +93,7 @@ $(1)/%.o: gen/%.c | $(1) $(FIRST)
 	$$(Q)$$(CC) $$(LOOM_CFLAGS) $(2) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 $(1)/loom: $(LOOM_SRC:%=$(1)/%.o)
 	@echo "  LINK    $$@"
-	$$(Q)$$(CC) $(2) $$(LDFLAGS) -o $$@ $$^ $(3)
+	$$(Q)$$(CC) $(2) $$(LDFLAGS) -o $$@.new $$^ $(3) && mv -f $$@.new $$@
 $(1):
 	@mkdir -p $$@
 -include $(LOOM_SRC:%=$(1)/%.d)

@@ -82,6 +82,11 @@ local function context(opt)
   local cc = build.compiler(opt)
   local flags = build.flags(opt.device.arch)
   local cache = outdir.path(opt, "cache")
+  for _, path in ipairs { cache, host.root } do -- nvcc hands its paths to a shell, unquoted
+    if path:find("[\"'`$\\;&|<>\n]") then
+      fail(string.format("nvcc cannot work in '%s': its shell would read the punctuation", path))
+    end
+  end
   -- Flags from the environment would change the cubin behind the key's back.
   local env = { "LC_ALL=C", "TMPDIR=" .. cache .. "/tmp", "NVCC_PREPEND_FLAGS=", "NVCC_APPEND_FLAGS=" }
   for _, setting in ipairs(opt.env or {}) do env[#env + 1] = setting end
@@ -114,12 +119,22 @@ local function performance_codes(log)
   return codes
 end
 
+-- The kernel's name is part of its contract; another one would be found out by the launcher only.
+local function misnamed(log)
+  for name in log:gmatch("Compiling entry function '([^']*)'") do
+    if name ~= "loom_kernel" then
+      return string.format("the kernel is called '%s', the launcher wants 'loom_kernel'", name)
+    end
+  end
+end
+
 -- What ptxas -v and the compiler said -> regs, spills, stack, smem, warnings, first error line.
 function build.parse_log(log)
   local row = { warnings = performance_codes(log) }
   row.regs = math.tointeger(tonumber(log:match("Used (%d+) registers")))
   row.smem = math.tointeger(tonumber(log:match("(%d+) bytes smem"))) or 0
   row.stack = total(log, "(%d+) bytes stack frame")
+  row.error = misnamed(log)
   row.spills = total(log, "(%d+) bytes spill stores") + total(log, "(%d+) bytes spill loads")
   for line in log:gmatch("[^\n]+") do
     if line:find("error", 1, true) or line:find("fatal", 1, true) then

@@ -5,6 +5,8 @@
 -- kernel. gen/desc.c reads it and is as strict as this file: field order, names and types are
 -- fixed, so equal launches are equal bytes.
 
+local fail = require "fail"
+
 local desc = { version = 1 }
 
 local operands = { A = true, B = true, C = true }
@@ -56,18 +58,19 @@ end
 -- A copy of `t` with the defaults of the record `r`; a name that is not in it is an error.
 local function filled(what, t, r)
   need(type(t) == "table", "%s is a %s, not a table", what, type(t))
-  local out, given = {}, 0
+  for _, name in ipairs(sorted_keys(t)) do
+    if not r.known[name] then
+      need(false, "%s has an unknown field '%s'%s", what, name, fail.near(name, r.names))
+    end
+  end
+  local out = {}
   for _, name in ipairs(r.names) do
     local v = t[name]
-    if v ~= nil then given = given + 1 else v = r.known[name][1] end
+    if v == nil then v = r.known[name][1] end
     need(v ~= nil, "%s lacks the field '%s'", what, name)
     out[name] = v
   end
-  for _ in pairs(t) do given = given - 1 end
-  if given == 0 then return out end
-  for _, name in ipairs(sorted_keys(t)) do
-    need(r.known[name], "%s has an unknown field '%s'", what, name)
-  end
+  return out
 end
 
 local function integer(what, v, lo, hi)

@@ -7,8 +7,9 @@
 
 local desc = require "desc"
 local fail = require "fail"
+local progress = require "progress"
 
-local emit = {}
+local emit = { instructions = 20000000 } -- of one render; the shipped templates take some thousands
 
 local templates = {}     -- path -> template object, for this process
 
@@ -50,20 +51,26 @@ local function load_template(name)
   return templates[path]
 end
 
--- The names of one render. `launched` receives what the template declares.
+-- The names of one render. `launched` receives what the template declares. A template reads names and
+-- sets none: `tile_m = 32` would give a kernel that is not its key's.
 local function environment(item, launched)
   local space, full = item.b.space, item.full
-  local env = { space = space.name, key = item.key, hash = emit.hash(item.key) }
-  function env.launch(t)
+  local env = {}
+  local own = { space = space.name, key = item.key, hash = emit.hash(item.key) }
+  function own.launch(t)
     if launched.desc then error("launch { ... } is called twice", 2) end
     local ok, d = pcall(desc.check, t)
     if not ok then error(d, 2) end
     launched.desc = d
   end
-  function env.include(name)
+  function own.include(name)
     load_template(name):run(env)
   end
-  return setmetatable(env, { __index = function(_, name)
+  local function refuse_write(_, name)
+    error(string.format("cannot set '%s': write 'local %s'", tostring(name), tostring(name)), 2)
+  end
+  return setmetatable(env, { __newindex = refuse_write, __index = function(_, name)
+    if own[name] then return own[name] end
     local v = full[name]
     if v ~= nil and (not sizes[name] or space.bake) then return v end
     if library[name] then return library[name] end
@@ -85,23 +92,33 @@ local function head(item, hash)
   }, "\n")
 end
 
+-- Calls f with a limit on its instructions: a template must end, whatever its Lua says.
+local function bounded(f)
+  debug.sethook(function()
+    error(string.format("more than %d instructions: does it end?", emit.instructions), 2)
+  end, "", emit.instructions)
+  local ok, text = pcall(f)
+  debug.sethook()
+  return ok, text
+end
+
 -- item {b, cand, full, key} -> {text, desc, launch, key, hash, stem}: nothing is written.
 function emit.render(item)
   local space = item.b.space
   local launched = {}
   local env = environment(item, launched)
-  local ok, text = pcall(function() return (load_template(space.template):render(env)) end)
+  local ok, text = bounded(function() return (load_template(space.template):render(env)) end)
   if not ok then template_fail(text, item.key) end
   if not launched.desc then
     fail(string.format("templates/%s:1: the template declares no launch { ... }", space.template))
   end
   local full = item.full
-  local id = { key = item.key, arch = item.b.device.arch, layout = full.layout, dtype = full.dtype,
+  local id = { key = item.key, arch = space.arch, layout = full.layout, dtype = full.dtype,
                acc = full.acc }
   return {
-    text = head(item, env.hash) .. text,
+    text = head(item, emit.hash(item.key)) .. text,
     desc = desc.line(launched.desc, id), launch = launched.desc,
-    key = item.key, hash = env.hash, stem = space.name .. "-" .. env.hash,
+    key = item.key, hash = emit.hash(item.key), stem = emit.stem(space.name, item.key),
   }
 end
 
@@ -118,12 +135,20 @@ function emit.write(r, outdir)
   return changed
 end
 
+local LONG = 500 -- items from which on a progress line is worth it
+
 -- Renders every item and writes each key once; returns the kernels in the items' order, each with
 -- its `items`, and how many files changed. Two problems that share a key must give the same text.
 function emit.all(items, outdir)
   local list, by_key, changed = {}, {}, 0
+  local p = #items >= LONG and progress.new("emit", #items) or nil
   for _, item in ipairs(items) do
+    if host.interrupted() then
+      if p then p:done() end
+      fail(string.format("interrupted: %d of %d kernels written", #list, #items))
+    end
     local r = emit.render(item)
+    if p then p:step(r.stem) end
     local seen = by_key[r.key]
     if not seen then
       by_key[r.key] = r
@@ -137,6 +162,7 @@ function emit.all(items, outdir)
       table.insert(seen.items, item)
     end
   end
+  if p then p:done() end
   return list, changed
 end
 

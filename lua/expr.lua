@@ -46,6 +46,12 @@ local LEX = {
   { "^>=", function(s) return s end }, { "^[-+*/%%<>(),]", function(s) return s end },
 }
 
+-- What other languages write, and what this one does.
+local HINTS = {
+  ["&"] = "write 'and'", ["|"] = "write 'or'", ["!"] = "write 'not', or '~='", ["="] = "write '=='",
+  ["?"] = "write 'c and a or b'", ["^"] = "there is no power", ["."] = "there are integers only",
+}
+
 local function lex_one(text, at)
   for _, rule in ipairs(LEX) do
     local from, to = string.find(text, rule[1], at)
@@ -58,7 +64,8 @@ local function lex_one(text, at)
       return { kind = kind, value = value, from = at, to = to }
     end
   end
-  stop(text, at, "unexpected '%s'", string.match(text, utf8.charpattern, at))
+  local sign = string.match(text, utf8.charpattern, at)
+  stop(text, at, "unexpected '%s'%s", sign, HINTS[sign] and ": " .. HINTS[sign] or "")
 end
 
 local function lex(text)

@@ -73,6 +73,9 @@ local function dispatch(argv)
 end
 
 local function caught(err)
+  if type(err) == "string" and err:find("^cannot write to stdout") then -- a full disk is no fault of ours
+    return select(2, pcall(fail, err))
+  end
   return fail.text(err) and err or debug.traceback(tostring(err), 2)
 end
 

@@ -99,7 +99,7 @@ function measure.start(opt, limits)
   local limit = opt.timeout
   ctx.session = worker.session {
     argv = ctx.backend.argv, env = opt.env, log = outdir.path(opt, "worker.log"),
-    timeouts = limit and { problem = limit, time = limit } or limits,
+    timeouts = limit and { ready = limit, problem = limit, time = limit } or limits,
   }
   host.mkdir(outdir.path(opt, "."))
   ctx.store = store.open(outdir.store(opt))

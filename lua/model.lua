@@ -41,6 +41,13 @@ shape["simt.cu"] = function(c)
            persistent = false, resident = math.max(1, math.min(8, 2048 // c.threads)) }
 end
 
+-- A template that nobody has measured: tensor cores at half their rate, one CTA on an SM. Whatever the
+-- space does not say is taken to be small.
+local function unknown(c)
+  return { clocks = c.tile_m * c.tile_n * c.tile_k / 2048 / 0.5, start_ns = 1000, hidden = 0,
+           persistent = false, resident = 1 }
+end
+
 -- Bytes that come from DRAM: A and B once at least; what a wave of CTAs spans again for every wave,
 -- as far as A and B together exceed what L2 keeps. Group_m tile rows make the span of a wave squarer.
 local function dram_bytes(c, device, at_once, waves)
@@ -55,7 +62,8 @@ end
 -- Time of one launch of the candidate `c` (all names bound) of a bound space, in ns.
 function model.predict(bound, c)
   local device = bound.device
-  local s = shape[bound.space.template](c)
+  c = setmetatable({ tile_k = c.tile_k or 32 }, { __index = c })
+  local s = (shape[bound.space.template] or unknown)(c)
   local flop_ns = 2.0 * c.M * c.N * c.K / (device.tensor_tflops * 1000)
   -- Long products run into the power limit: the clock falls.
   local clock = device.clock_mhz / 1000 * (flop_ns > 50000 and 0.78 or 0.92)

@@ -100,8 +100,13 @@ end
 function space.list(dev)
   local names = {}
   for _, name in ipairs(space.names()) do
-    local sp = space.load(name)
-    if sp.template and device.runs(dev, sp.arch) then names[#names + 1] = name end
+    local ok, sp = pcall(space.load, name)
+    if not ok then
+      -- somebody is at work on it: the others need not wait, and naming it shows the error
+      host.err(string.format("note: space '%s' is left out: %s\n", name, fail.text(sp) or error(sp, 0)))
+    elseif sp.template and device.runs(dev, sp.arch) then
+      names[#names + 1] = name
+    end
   end
   return names
 end
@@ -122,6 +127,9 @@ local function copier(sp)
 end
 
 function space.bind(sp, problem, dev)
+  if not sp.template then
+    fail(fmt("space '%s' is a base for others: it has no template, so no kernels", sp.name))
+  end
   if sp.missing then fail(sp.missing) end
   if not device.runs(dev, sp.arch) then
     fail(fmt("space '%s' is for %s, '%s' is %s", sp.name, sp.arch, dev.name, dev.arch))

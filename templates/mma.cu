@@ -26,10 +26,14 @@ constexpr int b_rows = $b_rows, b_cols = $b_cols;
 constexpr u32 a_bytes = 2 * tile_m * tile_k, slot_bytes = a_bytes + 2 * tile_n * tile_k;
 static_assert(threads == $threads && stages * slot_bytes == $smem, "space and kernel differ");
 
+static_assert(k_steps % 2 == 0 && stages >= 2 && warp_m % 16 == 0 && warp_n % 16 == 0,
+              "not a tile for this template");
+
 // Byte offset of 16-byte chunk `chunk` of row `row` in a slot with `cols` elements a row. Chunks are
 // permuted within 128 bytes, by the row, so that the eight rows ldmatrix reads lie in eight banks.
 template <int cols> LOOM_FN u32 swizzled(int row, int chunk) {
   constexpr int chunks = cols / 8;
+  static_assert(chunks == 4 || chunks % 8 == 0, "rows of 32 or a multiple of 64 elements");
   const int turn = chunks >= 8 ? row & 7 : (row >> 1) & 3;
   return 16 * (row * chunks + (chunk ^ turn));
 }
@@ -40,6 +44,7 @@ template <int rows, int cols>
 LOOM_FN void copy_tile(u32 dst, gptr<const $dtype> src, int ld, int row0, int col0, int max_row,
                        int max_col) {
   constexpr int chunks = cols / 8, step = threads / chunks;
+  static_assert(threads % chunks == 0 && rows % step == 0, "every thread copies alike");
   const int row = threadIdx.x / chunks, chunk = threadIdx.x % chunks, col = col0 + 8 * chunk;
   i64 at = (i64)(row0 + row) * ld + col;
   UNROLL for (int i = 0; i < rows; i += step, at += (i64)step * ld)

@@ -75,7 +75,7 @@ end
 local function descriptor_bytes()
   local r = render(toy)
   local want = '{"loom":1,"kernel":"loom_kernel","key":"toy:layout=tn,dtype=f16,acc=f32,tile_m=64",'
-    .. '"arch":"sm_86","layout":"tn","dtype":"f16","acc":"f32","args":["A","B","C","M","N","K"],'
+    .. '"arch":"sm_80","layout":"tn","dtype":"f16","acc":"f32","args":["A","B","C","M","N","K"],'
     .. '"grid":{"rule":"tiles","tile":[64,64],"split_k":1,"ctas_per_sm":1},"block":128,'
     .. '"cluster":1,"smem":0,"cooperative":false,"pdl":false,"tensors":[],'
     .. '"workspace":{"bytes":0,"init":"none"},'
@@ -246,6 +246,36 @@ local function gen_key()
   assert(code == 0 and count == 2 and files()[stem .. ".cu"]:find(key, 1, true))
 end
 
+-- A template of one's own needs no entry in the model; what it must not do is refused at its line.
+local function own_template()
+  local copy = sh.tmpdir "own template"
+  for _, part in ipairs { "lua", "spaces", "templates" } do
+    assert(sh.run({ "cp", "-r", host.root .. "/" .. part, copy .. "/" }).code == 0)
+  end
+  assert(host.write(copy .. "/spaces/mine.lua", 'space "mine" { format = 1, base = "simt", template = "mine.cu", '
+                    .. 'arch = "sm_80", doc = "mine" }\n'))
+  local simt = assert(host.read(copy .. "/templates/simt.cu"))
+  local function weave(text)
+    assert(host.write(copy .. "/templates/mine.cu", text) ~= nil)
+    return sh.run({ sh.loom, "gen", "SHAPE=64x64x64", "SPACE=mine", "N=2", "NVCC=none", "OUT=" .. copy .. "/out" },
+                  { cwd = copy, timeout = 60 })
+  end
+  local good = weave(simt)
+  assert(good.code == 0 and good.output:find("mine%-%x+"), good.output)
+  for text, message in pairs {
+    ["//@ while true do end\n" .. simt] = "templates/mine.cu:1: more than %d+ instructions: does it end%?",
+    ["//@ tile_m = 32\n" .. simt] = "templates/mine.cu:1: cannot set 'tile_m': write 'local tile_m'",
+  } do
+    local bad = weave(text)
+    assert(bad.code == 1 and bad.output:find(message), bad.output)
+  end
+  -- a space that somebody is at work on does not stop the others
+  assert(host.write(copy .. "/spaces/wip.lua", 'space "wip" { format = 1,\n'))
+  local others = sh.run({ sh.loom, "count", "SHAPE=64x64x64" }, { cwd = copy })
+  assert(others.code == 0 and others.output:find("note: space 'wip' is left out: "), others.output)
+  sh.remove(copy)
+end
+
 return {
   { name = "a kernel has a head with its key, then the template's text", run = rendered_text },
   { name = "a descriptor is one line with a fixed order of fields", run = descriptor_bytes },
@@ -297,4 +327,5 @@ return {
   { name = "gen twice writes the same bytes, and nothing the second time", run = gen_twice },
   { name = "gen leaves the kernels of earlier runs", run = gen_keeps },
   { name = "gen KEY= writes exactly that kernel", run = gen_key },
+  { name = "a template of one's own works, and what it must not do is refused", run = own_template },
 }
