@@ -73,9 +73,8 @@ local function dispatch(argv)
 end
 
 local function caught(err)
-  if type(err) == "string" and err:find("^cannot write to stdout") then -- a full disk is no fault of ours
-    return select(2, pcall(fail, err))
-  end
+  local full = type(err) == "string" and err:match("cannot write to stdout: .*$")
+  if full then return select(2, pcall(fail, full)) end -- a full disk is no fault of ours
   return fail.text(err) and err or debug.traceback(tostring(err), 2)
 end
 
