@@ -29,6 +29,9 @@ constexpr u32 a_bytes = 2 * tile_m * tile_k, slot_bytes = a_bytes + 2 * tile_n *
 constexpr int chunk_buffers = 2;  // 64 x 64 chunks of C in flight, per consumer
 constexpr u32 chunk_bytes = 2 * 64 * 64;
 
+static_assert(wg_m % 64 == 0 && tile_m <= 256 && tile_n % 64 == 0 && tile_n <= 256 && stages >= 2,
+              "not a tile for this template");
+
 // Shared memory: the ring, the chunks, the barriers.
 constexpr u32 chunks_at = stages * slot_bytes;
 constexpr u32 full_at = chunks_at + consumers * chunk_buffers * chunk_bytes;

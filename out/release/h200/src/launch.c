@@ -50,14 +50,12 @@ bool loom_whole_elf(const void *bytes, size_t size) {
   return true;
 }
 
-/* "sm_90a" runs on 9.0 alone; "sm_80" on every 8.x from 8.0 on (SASS stays within a major version).
- */
+/* What the kernel's instructions need: "sm_90a" means 9.0 alone, "sm_80" 8.0 or later. What the cubin
+ * was compiled for is the CUDA loader's to refuse. */
 static bool arch_runs(const char *arch, int major, int minor) {
   char *end;
-  long number = strtol(arch + 3, &end, 10);
-  bool exact = *end == 'a' || *end == 'f';
-  if (number / 10 != major) return false;
-  return exact ? number % 10 == minor : number % 10 <= minor;
+  long needs = strtol(arch + 3, &end, 10), has = 10 * major + minor;
+  return *end ? has == needs : has >= needs;
 }
 
 static enum loom_status check_device(loom_kernel *k, char *err) {
@@ -71,7 +69,7 @@ static enum loom_status check_device(loom_kernel *k, char *err) {
   if (e != cudaSuccess) return failed(err, "cannot ask the device", e);
   k->sms = v[2];
   if (!arch_runs(k->desc.arch, v[0], v[1]))
-    return refuse(err, "kernel is built for %s, the device is sm_%d%d", k->desc.arch, v[0], v[1]);
+    return refuse(err, "kernel needs %s, the device is sm_%d%d", k->desc.arch, v[0], v[1]);
   if (k->desc.smem > v[3])
     return refuse(err, "kernel needs %lld B of shared memory, the device has %d",
                   (long long)k->desc.smem, v[3]);
