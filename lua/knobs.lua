@@ -131,7 +131,8 @@ local KNOBS = {
 
 local PROBLEM = "SHAPE SHAPES LAYOUT DTYPE ACC"
 
--- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key) a KEY.
+-- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key) a KEY. A knob by
+-- its name is what help says of it for this verb.
 local VERBS = {
   gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N OUT NVCC TIMEOUT JOBS" },
   build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS OUT NVCC TIMEOUT" },
@@ -140,7 +141,8 @@ local VERBS = {
   search = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN TIMEOUT OUT STORE NVCC WORKER" },
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
-  release = { knobs = PROBLEM .. " DEVICE JOBS TIMEOUT OUT STORE NVCC" },
+  release = { knobs = PROBLEM .. " SPACE DEVICE JOBS TIMEOUT OUT STORE NVCC",
+    SPACE = "files of your own spaces that keys name, like my/mine.lua" },
   ["bench-gen"] = { knobs = "SPACE DEVICE N" },
   ["fake-worker"] = { knobs = "" },
   space = { knobs = "SPACE" },
@@ -159,10 +161,10 @@ end
 
 -- {name, text} of the knobs a verb reads, in the order of help.
 function knobs.of(verb)
-  local reads, out = {}, {}
-  for name in (VERBS[verb] or VERBS["fake-worker"]).knobs:gmatch("%S+") do reads[name] = true end
+  local reads, out, own = {}, {}, VERBS[verb] or VERBS["fake-worker"]
+  for name in own.knobs:gmatch("%S+") do reads[name] = true end
   for _, knob in ipairs(KNOBS) do
-    if reads[knob[1]] then out[#out + 1] = { knob[1], knob[3] } end
+    if reads[knob[1]] then out[#out + 1] = { knob[1], own[knob[1]] or knob[3] } end
   end
   return out
 end

@@ -56,6 +56,52 @@ function index.sort(rows)
   table.sort(rows, before)
 end
 
+-- ------------------------------------------------------------------------------- odd rows
+
+local function is_size(v) return math.type(v) == "integer" and v >= 1 and v < 1 << 31 end
+local function is_count(v) return math.type(v) == "integer" and v >= 0 end
+local function is_text(v) return type(v) == "string" and v ~= "" end
+local function is_figure(v) return type(v) == "number" and v > 0 and v < math.huge end
+
+local function or_none(is)
+  return function(v) return v == nil or is(v) end
+end
+
+local function one_of(words)
+  return function(v) return type(v) == "string" and words[v] ~= nil end
+end
+
+-- Names of fields, what each has to be; the second list is for rows with figures.
+local EVERY = {
+  { "m n k", is_size }, { "layout", one_of(LAYOUTS) }, { "dtype", one_of { f16 = 1, bf16 = 1 } },
+  { "acc", one_of { f32 = 1, f16 = 1 } }, { "key status", is_text }, { "pass", is_count },
+}
+local MEASURED = {
+  { "us cublas_nn_us cublas_tn_us ratio ratio_lo ratio_hi", is_figure },
+  { "us_pdl ratio_pdl ratio_pdl_lo ratio_pdl_hi", or_none(is_figure) },
+  { "device driver cuda cublas nvcc cubin", is_text }, { "cublas_math", or_none(is_text) },
+  { "blocks", or_none(is_count) },
+}
+
+local function check(row, rules)
+  for _, rule in ipairs(rules) do
+    for name in rule[1]:gmatch("%S+") do
+      local v = row[name]
+      if v == nil and not rule[2](v) then return name .. " is missing" end
+      if not rule[2](v) then return string.format("%s is '%s'", name, v) end
+    end
+  end
+end
+
+-- What keeps a row of a store, or of an INDEX, out of a release; nil when nothing does.
+function index.flaw(row)
+  local flaw = check(row, EVERY) or row.status == "ok" and check(row, MEASURED) or nil
+  if not flaw and row.dtype == "bf16" and row.acc == "f16" then return "acc is 'f16' with bf16" end
+  return flaw
+end
+
+-- ------------------------------------------------------------------------------- text
+
 local write_as = {
   int = function(v) return string.format("%d", v) end,
   float = function(v) return string.format("%.6g", v) end,
@@ -99,9 +145,11 @@ local function read_line(line, place)
       row[column[2]] = value
     end
   end
-  if row.format ~= index.version or not index.layout(row) then
+  if row.format ~= index.version then
     fail(string.format("%s: not a line of format %d", place, index.version))
   end
+  local flaw = index.flaw(row)
+  if flaw then fail(place .. ": " .. flaw) end
   return row
 end
 

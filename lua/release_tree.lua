@@ -1,8 +1,9 @@
 -- release_tree: the files of a release folder, as texts, and how they get there.
 --
 -- templates/release/ holds what is the same in every release; @NAME@ stands for a word of this one.
--- src/table.c, INDEX.tsv and kernels/ are made here. Each file is written beside itself and renamed,
--- only where it differs, INDEX.tsv last: a folder whose INDEX is new is complete.
+-- src/table.c, INDEX.tsv and kernels/ are made here. The files that differ are all written beside
+-- their places first, so that a full disk leaves the old release whole; then they are renamed,
+-- INDEX.tsv last: a folder whose INDEX is new is complete.
 
 local build = require "build"
 local fail = require "fail"
@@ -22,12 +23,11 @@ local function need(path)
   return text or fail(err)
 end
 
-local function words_of(rows, kernels, device)
-  local row = rows[1]
+local function words_of(rows, kernels, device, nvcc)
   return {
     DEVICE = device.name, TITLE = device.title, ARCH = device.arch,
     FLAGS = table.concat(build.flags(device.arch), " "),
-    NVCC = row.nvcc, PROBLEMS = tostring(#rows), KERNELS = tostring(#kernels),
+    NVCC = nvcc, PROBLEMS = tostring(#rows), KERNELS = tostring(#kernels),
   }
 end
 
@@ -137,10 +137,11 @@ local function sums(kernels)
   return table.concat(lines)
 end
 
--- {name, text} of every file, in the order in which they are written.
-function tree.files(rows, kernels, device)
+-- {name, text} of every file, in the order in which they get their places; `nvcc` is the version
+-- that made these cubins.
+function tree.files(rows, kernels, device, nvcc)
   local from, files = host.root .. "/templates/", {}
-  local words = words_of(rows, kernels, device)
+  local words = words_of(rows, kernels, device, nvcc)
   local function add(name, text)
     files[#files + 1] = { name, text }
   end
@@ -177,15 +178,35 @@ local function remove_stale(dir, kernels)
   return removed
 end
 
+local function give_up(paths, err)
+  for _, path in ipairs(paths) do host.remove(path .. ".new") end
+  fail(err)
+end
+
+-- Writes what differs of the files beside their places; the paths to rename.
+local function write_beside(dir, files)
+  local paths = {}
+  for _, file in ipairs(files) do
+    local path = dir .. "/" .. file[1]
+    if not host.stat(path) or host.read(path) ~= file[2] then
+      paths[#paths + 1] = path
+      local wrote, err = host.write(path .. ".new", file[2])
+      if wrote == nil then give_up(paths, err) end
+    else
+      host.remove(path .. ".new") -- of a release that was killed
+    end
+  end
+  return paths
+end
+
 -- Writes the files into `dir`; how many changed, and how many kernels of before are gone.
 function tree.write(dir, files, kernels)
-  local changed = 0
-  for _, file in ipairs(files) do
-    local wrote, err = host.write(dir .. "/" .. file[1], file[2])
-    if wrote == nil then fail(err) end
-    if wrote then changed = changed + 1 end
+  local paths = write_beside(dir, files)
+  for _, path in ipairs(paths) do
+    local ok, err = host.rename(path .. ".new", path)
+    if not ok then give_up(paths, err) end
   end
-  return changed, remove_stale(dir .. "/kernels", kernels)
+  return #paths, remove_stale(dir .. "/kernels", kernels)
 end
 
 return tree

@@ -63,6 +63,13 @@ local function fresh_folder()
   assert(table.concat(names, " ") == table.concat(FUNCTIONS, " "), run.output)
   run = sh.run { "make", "-C", copy, "-q", "NVCC=" .. nvcc }
   assert(run.code == 0, "a second make builds again")
+  local makefile = host.read(copy .. "/Makefile")
+  host.write(copy .. "/Makefile", makefile .. "# changed\n")
+  run = sh.run { "make", "-C", copy, "-n", "NVCC=" .. nvcc }
+  for _, what in ipairs { "-o build/hopper%-%x+%.cubin", "-o build/loom%.o", "-o build/example%.data%.o" } do
+    assert(run.output:find(what), "flags may have changed: " .. run.output)
+  end
+  host.write(copy .. "/Makefile", makefile)
   run = sh.run { copy .. "/build/example", "nonsense" }
   assert(run.code == 2 and run.output:find("'nonsense' is not understood", 1, true), run.output)
   host.write(copy .. "/kernels/SHA256SUMS", ("0000" .. host.read(copy .. "/kernels/SHA256SUMS"):sub(5)))

@@ -39,8 +39,15 @@ local function row(key, ratio, more)
 end
 
 local function winner_key(...)
-  local won = release.winner { ... }
+  local won = release.candidates({ ... })[1]
   return won and won.key
+end
+
+-- "b a": the keys in the order in which they are tried.
+local function order(...)
+  local keys = {}
+  for i, r in ipairs(release.candidates { ... }) do keys[i] = r.key .. (r.cubin or "") end
+  return table.concat(keys, " ")
 end
 
 local function winners()
@@ -53,6 +60,22 @@ local function winners()
   assert(winner_key(row("a", 1.2), row("b", 1.0, { run = 2, driver = "2" })) == "b",
          "older versions do not compete")
   assert(winner_key(row("a", 0, { status = "crash" })) == nil, "no kernel, no winner")
+  assert(winner_key(row("a", 1.2), row("b", 1.1), row("a", 1.0, { run = 2, pass = 1 })) == "a",
+         "a newer first pass does not hide the last one")
+  assert(winner_key(row("a", 1.2), row("b", 1.1), row("a", nil, { run = 2, pass = 1, status = "same" })) == "a",
+         "a row of a twin hides nothing")
+  assert(winner_key(row("a", 1.2), row("b", 1.1), row("a", nil, { pass = 1, status = "wrong" })) == "b",
+         "a failure counts in any pass")
+end
+
+local function orders()
+  assert(order(row("a", 1.0), row("b", 1.1), row("c", 1.2, { pass = 1 })) == "b a c")
+  assert(order(row("a", 1.0), row("b", 1.1, { driver = "0" }), row("a", 1.2)) == "a b", "alike: once")
+  local old, new = { cubin = "1", driver = "0" }, { cubin = "2" }
+  assert(order(row("a", 1.5, old), row("b", 1.1, old), row("a", 0.9, new)) == "a2 a1 b1",
+         "what is newer comes first, the older behind it")
+  assert(order(row("a", 1.5, { cubin = "1" }), row("b", 1.1), row("a", 1.2, new)) == "a2 b a1")
+  assert(order(row("a", 1.5, { cubin = "1" }), row("b", 1.1), row("a", nil, { status = "wrong" })) == "b")
 end
 
 -- ------------------------------------------------------------------------------- a project's store
@@ -163,13 +186,122 @@ end
 
 local function other_cubin()
   local kernels = fresh()
-  local key = kernels[1][2].key
+  local key, best = kernels[1][2].key, kernels[1][1].key
+  if kernels[1][3].key < kernels[1][1].key then best = kernels[1][3].key end
   add(PROBLEMS[1], key, ("0"):rep(64), 1.3)
   local made, said = quiet(release.run, opt)
-  assert(#made.rows == 1 and made.rows[1].layout == "tn" and #made.refused == 1)
+  assert(#made.rows == 2 and made.rows[1].key == best and #made.refused == 1)
+  assert(not said:find("left out", 1, true), said)
   assert(said:find("refused: 512x512x512 nn f16 acc f32: its cubin ", 1, true), said)
   assert(said:find("is not the measured 000000000000: run `make bench` again (KEY='" .. key, 1, true), said)
   assert(not read("INDEX.tsv"):find(key, 1, true))
+end
+
+-- What an earlier release served stays served: its line is tried before the problem is given up.
+local function old_line()
+  local kernels = fresh()
+  quiet(release.run, opt)
+  local index_text, key = read "INDEX.tsv", kernels[1][2].key
+  for i = 1, 20 do add(PROBLEMS[1], kernels[1][1].key, string.format("%064d", i), 1.0, { driver = "581.0", pass = 1 }) end
+  for i = 1, 3 do add(PROBLEMS[1], kernels[1][i].key, ("0"):rep(64), 2.0, { driver = "581.0" }) end
+  local made, said = quiet(release.run, opt)
+  assert(#made.rows == 2 and made.rows[1].key == key and made.rows[1].driver == "580.1", said)
+  assert(#made.refused == 8 and made.changed == 0 and read "INDEX.tsv" == index_text, said)
+  local argv = { sh.loom, "release", "OUT=" .. dir, "DEVICE=h200", "NVCC=" .. dir .. "/nvcc" }
+  local run = sh.run(argv)
+  assert(run.code == 1 and run.output:find("\nrefused: 8 count\nproblems: 2 count\n$"), run.output)
+end
+
+-- The line of a problem that is not asked for is refused: the store's rows are next.
+local function not_asked()
+  local kernels = fresh()
+  add(PROBLEMS[2], kernels[2][1].key, ("0"):rep(64), 2.0)
+  quiet(release.run, opt)
+  host.write(here "INDEX.tsv", (read("INDEX.tsv"):gsub(kernels[2][2].built.cubin_sha, ("1"):rep(64))))
+  opt.problems = { PROBLEMS[1] }
+  local made = quiet(release.run, opt)
+  assert(#made.rows == 2 and made.rows[2].key == kernels[2][2].key and #made.refused == 2)
+  assert(read("INDEX.tsv"):find(kernels[2][2].built.cubin_sha, 1, true))
+end
+
+-- A problem without any kernel left is named.
+local function lost()
+  local kernels = fresh()
+  quiet(release.run, opt)
+  for i = 1, 3 do add(PROBLEMS[1], kernels[1][i].key, "?", 1.0, { status = "wrong" }) end
+  local made, said = quiet(release.run, opt)
+  assert(#made.rows == 1 and #made.refused == 1, said)
+  assert(said:find("refused: 512x512x512 nn f16 acc f32: it failed when it was measured last (KEY=", 1, true), said)
+  add({ M = 512, N = 512, K = 512, layout = "nt", dtype = "f16", acc = "f32" }, kernels[1][1].key, "?", 1.0)
+  made, said = quiet(release.run, opt)
+  assert(#made.rows == 1 and said:find("left out: 512x512x512 nt f16 acc f32: its one kernel is refused\n", 1, true), said)
+end
+
+local ODD = {
+  { { ratio = math.huge }, "ratio is 'inf'" }, { { ratio_lo = -1.0 }, "ratio_lo is '-1.0'" },
+  { { us = "fast" }, "us is 'fast'" }, { { m = "x" }, "m is 'x'" }, { { m = 0 }, "m is '0'" },
+  { { layout = "xx" }, "layout is 'xx'" }, { { dtype = "f64" }, "dtype is 'f64'" },
+  { { acc = "f16", dtype = "bf16" }, "acc is 'f16' with bf16" }, { { cubin = "" }, "cubin is ''" },
+  { { ratio_pdl = math.huge }, "ratio_pdl is 'inf'" }, { { pass = "last" }, "pass is 'last'" },
+  { { cublas_nn_us = 0 / 0 }, "cublas_nn_us is missing" }, { { status = "" }, "status is ''" },
+}
+
+local function odd_rows()
+  local kernels = fresh()
+  for i, odd in ipairs(ODD) do
+    add(PROBLEMS[1], kernels[1][1].key, "?", 3.0, odd[1])
+    local st = store.open(dir .. "/store.db")
+    local last = st.db:rows("SELECT * FROM rows ORDER BY rowid DESC LIMIT 1", {})[1]
+    st:close()
+    assert(index.flaw(last) == odd[2], i .. ": " .. tostring(index.flaw(last)))
+  end
+  local made, said = quiet(release.run, opt)
+  local note = string.format("has odd rows, %d skipped; the first is row 7: ratio is 'inf'\n", #ODD)
+  assert(#made.rows == 2 and #made.refused == 0 and said:find(note, 1, true), said)
+end
+
+-- A search may have been over a spec of the user's own.
+local function own_space()
+  fresh()
+  local text, spec = assert(host.read(host.root .. "/spaces/hopper.lua")), dir .. "/my/mine.lua"
+  host.write(spec, (text:gsub('space "hopper"', 'space "mine"')))
+  local kernel = compiled(select_.pick(PROBLEMS[1], h200, { space = { spec }, n = 1 }))[1]
+  assert(kernel.key:find("^mine:"), kernel.key)
+  add(PROBLEMS[1], kernel.key, kernel.built.cubin_sha, 3.0)
+  local made, said = quiet(release.run, opt)
+  assert(#made.refused == 1 and said:find("no space 'mine': say SPACE=folder/mine.lua if it is your own", 1, true), said)
+  opt.space = { spec }
+  made = quiet(release.run, opt)
+  assert(#made.refused == 0 and made.rows[1].key == kernel.key and read("kernels/" .. kernel.stem .. ".cu") == kernel.text)
+  opt.space = { "hopper" }
+  assert(refusal(release.run, opt) == "SPACE 'hopper': a release wants files of your own, like my/mine.lua")
+  opt.space = { spec, dir .. "/mine.lua" }
+  assert(refusal(release.run, opt) == "SPACE has two files for the space 'mine'")
+  opt.space = { dir .. "/gone.lua" }
+  assert(refusal(release.run, opt):find("cannot open '.*gone.lua'"))
+end
+
+-- What cannot be written whole is not begun: the folder stays as it was.
+local function unwritable()
+  local kernels = fresh()
+  quiet(release.run, opt)
+  local first = bytes()
+  add(PROBLEMS[1], kernels[1][1].key, kernels[1][1].built.cubin_sha, 2.0)
+  host.mkdir(here "INDEX.tsv.new/in the way")
+  assert(refusal(release.run, opt):find("INDEX.tsv.new", 1, true))
+  sh.remove(here "INDEX.tsv.new")
+  assert(bytes() == first)
+  assert(quiet(release.run, opt).rows[1].key == kernels[1][1].key)
+end
+
+-- README and Makefile name the compiler of these cubins, not the one of the measurements.
+local function compiler_named()
+  fresh()
+  host.write(dir .. "/nvcc", (NVCC:gsub(":%-88", ":-99")))
+  sh.run { "chmod", "+x", dir .. "/nvcc" }
+  quiet(release.run, opt)
+  assert(read("README.md"):find("nvcc than 13.0.99 made", 1, true) and read("Makefile"):find("# With nvcc 13.0.99 ", 1, true))
+  assert(read("INDEX.tsv"):find("\t13.0.88\t", 1, true))
 end
 
 local function other_compiler()
@@ -209,7 +341,7 @@ local function invented()
   local key = kernels[1][2].key:gsub("stages=%d+", "stages=2"):gsub("chunk_buffers=%d+", "chunk_buffers=3")
   add(PROBLEMS[1], key, "?", 2.0)
   local made, said = quiet(release.run, opt)
-  assert(#made.rows == 1 and said:find("its cubin ", 1, true), said)
+  assert(#made.rows == 2 and #made.refused == 1 and said:find("its cubin ", 1, true), said)
   local sha = said:match("its cubin (%x+)")
   assert(sha and #sha == 12, said)
   local row_made = made.refused[1].kernel
@@ -221,10 +353,10 @@ local function invented()
   assert(#made.refused == 1 and said:find("the key breaks '", 1, true), said)
   add(PROBLEMS[1], key .. ",speed=9", "?", 4.0)
   made, said = quiet(release.run, opt)
-  assert(#made.refused == 1 and said:find("has no longer all names of the key", 1, true), said)
+  assert(#made.refused == 2 and made.rows[1].key == key and said:find("has no longer all names of the key", 1, true), said)
   add(PROBLEMS[1], (key:gsub("hopper:", "gone:")), "?", 5.0)
   made, said = quiet(release.run, opt)
-  assert(#made.refused == 1 and said:find("no space 'gone'", 1, true), said)
+  assert(#made.refused == 3 and made.rows[1].key == key and said:find("no space 'gone'", 1, true), said)
 end
 
 local function no_store()
@@ -322,9 +454,17 @@ end
 
 return {
   { name = "the winner is the best of the newest rows of the newest versions", run = winners },
+  { name = "the others are tried from the best and newest on, each cubin once", run = orders },
   { name = "a release holds each problem's winner, rendered again", run = whole_folder },
   { name = "the same store gives the same bytes, twice and afresh", run = same_bytes },
-  { name = "a cubin other than the measured one is refused, the others go on", run = other_cubin },
+  { name = "a cubin other than the measured one is refused, the next best serves", run = other_cubin },
+  { name = "where all newer rows are refused the old line stays", run = old_line },
+  { name = "a problem that is not asked for keeps being served", run = not_asked },
+  { name = "a problem that nothing serves any more is named", run = lost },
+  { name = "odd rows of a store are skipped with one line", run = odd_rows },
+  { name = "a space of the user's own is released by SPACE", run = own_space },
+  { name = "what cannot be written whole is not begun", run = unwritable },
+  { name = "the compiler named is the one that made the cubins", run = compiler_named },
   { name = "where every cubin differs nothing is written", run = other_compiler },
   { name = "other problems keep their lines, kernels that lost are removed", run = merged },
   { name = "an invented value is released, a key that no longer fits is refused", run = invented },

@@ -23,7 +23,8 @@
 
 static struct {
   int device, major, fail_malloc;
-  atomic_int mallocs, frees, waits, loads, unloads, launches, gemms, ws_sets, stream_sets, encodes;
+  atomic_int mallocs, frees, waits, loads, unloads, launches, gemms, ws_sets, stream_sets, encodes,
+      lookups;
   unsigned grid, block;
   size_t smem;
   int attributes;
@@ -117,6 +118,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsig
                                              unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found) {
   (void)version, (void)flags;
+  fake.lookups++;
   CUresult (*function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
@@ -243,7 +245,7 @@ static int gemm(loom_handle *h, int layout, int type, int64_t m, int64_t n, int6
 }
 
 static void dispatch(loom_handle *h) {
-  int mallocs = fake.mallocs, waits = fake.waits;
+  int mallocs = fake.mallocs, waits = fake.waits, lookups = fake.lookups;
   ok(gemm(h, LOOM_LAYOUT_TN, LOOM_TYPE_F16, 512, 512, 512) == 0 &&
          loom_last_path() == LOOM_PATH_KERNEL && fake.launches == 1 && fake.gemms == 0,
      "a problem of the table runs its kernel (%s)", loom_last_error());
@@ -264,6 +266,8 @@ static void dispatch(loom_handle *h) {
          loom_last_path() == LOOM_PATH_CUBLAS,
      "another type goes to cuBLAS");
   ok(fake.mallocs == mallocs && fake.waits == waits, "no call allocates or waits");
+  ok(fake.encodes > 0 && lookups > 0 && fake.lookups == lookups,
+     "the driver's encoder is looked up when kernels are loaded, not by calls");
 }
 
 static int path_of(loom_handle *h, float alpha, const char *a, int64_t lda, float beta) {
