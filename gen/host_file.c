@@ -2,11 +2,13 @@
  *
  * All of them return nil and one line of text when the system refuses.  A file is written
  * beside its place and renamed, so that nobody ever sees half of one, and it is left alone when
- * its text is the same already: times stay, make has nothing to do.
+ * its text is the same already: times stay, make has nothing to do.  A file that is replaced hands
+ * its mode on; one that a symbolic link leads to is replaced where it lies.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@
 
 #include "host.h"
 #include "util.h"
+
+enum { LINKS_MAX = 40 };
 
 /* A path as a C string; refuses embedded zeros, which the system would silently cut at. */
 static const char *check_path(lua_State *L, int arg) {
@@ -68,11 +72,32 @@ static int file_mkdir(lua_State *L) {
   return rc < 0 ? host_fail(L, "make folder", path, err) : done(L);
 }
 
-/* Writes a new file and makes sure that it is on the disk; 0, or -1 with errno. */
-static int write_new(const char *path, const char *text, size_t len) {
+/* Follows symbolic links from path to where the file lies or would lie; 0, or -1 with errno. */
+static int follow(const char *path, buf *real) {
+  char to[PATH_MAX];
+  ssize_t n;
+  buf_adds(real, path);
+  for (int i = 0; (n = readlink(real->data, to, sizeof to)) >= 0; i++) {
+    if (i == LINKS_MAX || n == sizeof to) {
+      errno = i == LINKS_MAX ? ELOOP : ENAMETOOLONG;
+      return -1;
+    }
+    const char *slash = strrchr(real->data, '/');
+    size_t keep = n > 0 && to[0] != '/' && slash ? (size_t)(slash - real->data) + 1 : 0;
+    real->len = keep;
+    buf_add(real, to, (size_t)n);
+  }
+  return 0; /* no link, or nothing there */
+}
+
+/* Writes a new file and makes sure that it is on the disk; 0, or -1 with errno.  The mode is that of
+ * the file which it replaces. */
+static int write_new(const char *path, const char *text, size_t len, const char *old) {
+  struct stat st;
   unlink(path); /* left by a killed process of our pid */
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return -1;
+  if (stat(old, &st) == 0) (void)fchmod(fd, st.st_mode & 0777); /* best effort */
   int err = util_write(fd, text, len) < 0 || fsync(fd) < 0 ? errno : 0;
   if (close(fd) < 0 && !err) err = errno;
   errno = err;
@@ -99,7 +124,7 @@ static int file_write(lua_State *L) {
   const char *path = check_path(L, 1);
   size_t len;
   const char *text = luaL_checklstring(L, 2, &len);
-  buf *b = host_scratch(L);
+  buf *b = host_scratch(L), *real = host_scratch(L);
   int special = refuse_special(path);
   if (special) return host_fail(L, "write", path, special);
   if (holds(path, text, len, b)) {
@@ -107,11 +132,13 @@ static int file_write(lua_State *L) {
     return 1;
   }
   buf_clear(b);
-  buf_addf(b, "%s.tmp%ld", path, (long)getpid());
+  if (follow(path, real) < 0) return host_fail(L, "write", path, errno);
+  buf_addf(b, "%s.tmp%ld", real->data, (long)getpid());
   char *slash = strrchr(b->data, '/');
   if (slash && slash > b->data && make_folders(b->data, (size_t)(slash - b->data)) < 0)
     return host_fail(L, "write", path, errno);
-  if (write_new(b->data, text, len) == 0 && rename(b->data, path) == 0) return done(L);
+  if (write_new(b->data, text, len, real->data) == 0 && rename(b->data, real->data) == 0)
+    return done(L);
   int err = errno;
   unlink(b->data);
   return host_fail(L, "write", path, err);

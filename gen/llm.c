@@ -37,7 +37,8 @@ static const char usage[] =
     "LOOM_LLM_KEY    the key, if it wants one\n"
     "\n"
     "prints  edit<TAB>name<TAB>hypothesis<TAB>op<TAB>param<TAB>value...   for each edit\n"
-    "        bad<TAB>reason, none<TAB>reason, error<TAB>reason (exit code 1)\n";
+    "        bad<TAB>reason[<TAB>edit], none<TAB>reason[<TAB>answer]\n"
+    "        error<TAB>reason (exit code 1)\n";
 
 /* ---- the request ---- */
 

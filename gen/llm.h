@@ -25,13 +25,15 @@ typedef struct llm {
   size_t user_len;
   buf answer, why; /* the answer's text; why there is none */
   int cut;         /* the server says that the answer hit its length limit */
+  const char *odd; /* what is wrong with an answer that has no text; NULL: it has one */
 } llm;
 
 /* Gets the answer into q->answer; 0, or -1 with the reason in q->why. */
 int llm_http(llm *q);
 int llm_cmd(llm *q);
 
-/* Prints a line for each edit in the answer, or one that says why there is none. */
+/* Prints a line for each edit in the answer, or one that says why there is none.  Where q->odd is
+ * set, the answer is whatever shows that. */
 void llm_print_edits(llm *q, buf *out);
 
 /* Makes valid UTF-8 of any bytes: what is none becomes U+FFFD, a 0 a space. */

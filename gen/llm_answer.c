@@ -40,21 +40,25 @@ static void add_text(const llm *q, buf *out, const char *text, size_t n, size_t 
   buf_free(&b);
 }
 
-/* `bad` and a reason: "edit 2 (name): <what> '<text>'"; at is 0 if it is no edit's, name and text
- * may be NULL. */
-static void add_bad(const llm *q, buf *out, size_t at, const char *name, const char *what,
-                    const char *text) {
-  buf_adds(out, "bad\t");
-  if (at > 0) buf_addf(out, "edit %zu", at);
+/* What is wrong with an edit: always of the same few words, a field of ours, a text of the model's;
+ * the last two may be NULL. */
+typedef struct fault {
+  const char *what, *field, *text;
+} fault;
+
+/* `bad`, what is wrong, and where: "edit 2 (name) 'text'"; name may be NULL. */
+static void add_bad(const llm *q, buf *out, size_t at, const char *name, fault f) {
+  buf_addf(out, "bad\t%s", f.what);
+  if (f.field) buf_addf(out, " '%s'", f.field);
+  buf_addf(out, "\tedit %zu", at);
   if (name && *name) {
     buf_adds(out, " (");
     add_text(q, out, name, strlen(name), NAME_MAX_BYTES);
     buf_adds(out, ")");
   }
-  buf_addf(out, "%s%s", at > 0 ? ": " : "", what);
-  if (text) {
+  if (f.text) {
     buf_adds(out, " '");
-    add_text(q, out, text, strlen(text), TEXT_MAX);
+    add_text(q, out, f.text, strlen(f.text), TEXT_MAX);
     buf_adds(out, "'");
   }
   buf_adds(out, "\n");
@@ -124,26 +128,24 @@ static const char *text_of(const json_t *edit, const char *field) {
 
 static int is_name(const char *s) { return is_word(s, strlen(s), ""); }
 
-/* Appends op, param and values as fields.  NULL, or what is wrong with the edit and in *which the
- * text that shows it. */
-static const char *add_words(const llm *q, buf *out, const json_t *edit, const char **which) {
+/* Appends op, param and values as fields; the fault's `what` is NULL if there is none. */
+static fault add_words(const llm *q, buf *out, const json_t *edit) {
   static const char *const texts[] = {"name", "hypothesis", "op", "param"};
   const json_t *values = json_object_get(edit, "values");
   if (!values) values = json_object_get(edit, "value");
-  if (!json_is_object(edit)) return "it is no object";
+  if (!json_is_object(edit)) return (fault){.what = "it is no object"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    const json_t *v = json_object_get(edit, *which = texts[i]);
-    if (i >= 2 && !v) return "it lacks";
-    if (v && !json_is_string(v)) return "not a text:";
+    const json_t *v = json_object_get(edit, texts[i]);
+    if (i >= 2 && !v) return (fault){.what = "it lacks", .field = texts[i]};
+    if (v && !json_is_string(v)) return (fault){.what = "not a text:", .field = texts[i]};
   }
-  *which = "values";
-  if (!values) return "it lacks";
-  *which = text_of(edit, "op");
-  if (!known_op(q, *which)) return "unknown op";
-  if (!is_name(*which) || !is_name(*which = text_of(edit, "param"))) return "not a name:";
-  *which = NULL;
-  buf_addf(out, "%s\t%s", text_of(edit, "op"), text_of(edit, "param"));
-  return add_values(out, values);
+  if (!values) return (fault){.what = "it lacks", .field = "values"};
+  const char *op = text_of(edit, "op"), *param = text_of(edit, "param");
+  if (!known_op(q, op)) return (fault){.what = "unknown op", .text = op};
+  if (!is_name(op) || !is_name(param))
+    return (fault){.what = "not a name", .text = is_name(op) ? param : op};
+  buf_addf(out, "%s\t%s", op, param);
+  return (fault){.what = add_values(out, values)};
 }
 
 static void add_field(const llm *q, buf *out, const json_t *edit, const char *field, size_t max) {
@@ -154,11 +156,10 @@ static void add_field(const llm *q, buf *out, const json_t *edit, const char *fi
 
 /* The line of one edit, the at-th of its list. */
 static void print_edit(const llm *q, buf *out, size_t at, const json_t *edit) {
-  const char *which = NULL;
   buf words = {0};
-  const char *why = add_words(q, &words, edit, &which);
-  if (why) {
-    add_bad(q, out, at, text_of(edit, "name"), why, which);
+  fault f = add_words(q, &words, edit);
+  if (f.what) {
+    add_bad(q, out, at, text_of(edit, "name"), f);
   } else {
     buf_adds(out, "edit\t");
     add_field(q, out, edit, "name", NAME_MAX_BYTES);
@@ -210,29 +211,39 @@ static const char *after_thoughts(const char *text) {
   return text;
 }
 
-static void print_none(const llm *q, buf *out, const json_t *list, const char *text) {
-  buf_adds(out, "none\t");
-  if (list) {
-    buf_adds(out, json_is_array(list) ? "the list of edits is empty" : "'edits' is no list");
-  } else if (text[strspn(text, " ")] == 0) {
-    buf_adds(out, "the answer is empty");
-  } else {
-    buf_adds(out, "no JSON list of edits in the answer: ");
+/* `none`, why, and the text that shows it, if there is any. */
+static void add_none(const llm *q, buf *out, const char *why, const char *text) {
+  buf_addf(out, "none\t%s", why);
+  if (text[strspn(text, " ")]) {
+    buf_adds(out, "\t");
     add_text(q, out, text, strlen(text), TEXT_MAX);
   }
   buf_adds(out, "\n");
 }
 
+static void print_none(const llm *q, buf *out, const json_t *list, const char *text) {
+  if (list)
+    add_none(q, out, json_is_array(list) ? "the list of edits is empty" : "'edits' is no list", "");
+  else if (text[strspn(text, " ")] == 0)
+    add_none(q, out, "the answer is empty", "");
+  else
+    add_none(q, out, "no JSON list of edits in the answer", text);
+}
+
 void llm_print_edits(llm *q, buf *out) {
   llm_clean(&q->answer);   /* no 0 within: strings end where the text does */
   llm_flatten(&q->answer); /* between values this is white space, in strings it is forbidden */
+  if (q->odd) {
+    add_none(q, out, q->odd, q->answer.data);
+    return;
+  }
   const char *text = after_thoughts(q->answer.data);
   json_t *list = find_edits(text, q->answer.data + q->answer.len);
   size_t n = json_array_size(list);
-  if (q->cut) add_bad(q, out, 0, NULL, "the answer was cut off at the server's length limit", NULL);
+  if (q->cut) buf_adds(out, "bad\tthe answer was cut off at the server's length limit\n");
   for (size_t i = 0; i < n && i < EDITS_MAX; i++)
     print_edit(q, out, i + 1, json_array_get(list, i));
-  if (n > EDITS_MAX) add_bad(q, out, 0, NULL, "more than 32 edits; the others are dropped", NULL);
+  if (n > EDITS_MAX) buf_adds(out, "bad\tmore than 32 edits; the others are dropped\n");
   if (n == 0) print_none(q, out, list, text);
   json_decref(list);
 }

@@ -174,9 +174,10 @@ static void log_response(const llm *q, const cmd *c, double seconds) {
 int llm_cmd(llm *q) {
   cmd c = {.text = q->user, .left = q->user_len, .pid = -1, .guard = -1};
   double began = util_now();
-  llm_transcript_add(q, "request",
-                     json_pack("{s:o, s:o}", "command", llm_json_text(q, q->cmd, strlen(q->cmd)),
-                               "request", llm_json_text(q, q->user, q->user_len)));
+  /* that a command was asked, not which: a key may stand in its text */
+  llm_transcript_add(
+      q, "request",
+      json_pack("{s:b, s:o}", "command", 1, "request", llm_json_text(q, q->user, q->user_len)));
   start(&c, q->cmd);
   talk(&c, began + q->timeout);
   judge(&c, q, &q->why);

@@ -185,15 +185,16 @@ static int drops_temperature(http *h) {
   return 1;
 }
 
-/* The server's own words in a body: {"error": {"message"}}, {"error"}, {"message"}, else all. */
-static void add_message(buf *why, const buf *body) {
+/* Appends the server's own words in a body: {"error": {"message"}}, {"error"}, {"message"}, else
+ * all of it; `lead` comes before them. */
+static void add_message(buf *to, const char *lead, const buf *body) {
   json_t *v = json_loadb(body->data ? body->data : "", body->len, JSON_ALLOW_NUL, NULL);
   const json_t *e = json_object_get(v, "error"), *m = json_object_get(e, "message");
   if (!m) m = json_is_string(e) ? e : json_object_get(v, "message");
   if (json_is_string(m))
-    buf_addf(why, ": %s", json_string_value(m));
+    buf_addf(to, "%s%s", lead, json_string_value(m));
   else if (body->len > 0)
-    buf_addf(why, ": %s", body->data);
+    buf_addf(to, "%s%s", lead, body->data);
   json_decref(v);
 }
 
@@ -208,8 +209,9 @@ static int add_content(buf *answer, const json_t *content) {
   return json_is_string(content) || json_is_array(content) ? 0 : -1;
 }
 
-/* Takes the text out of a completion; -1 with the reason if there is none. */
-static int read_completion(http *h) {
+/* Takes the text out of a completion.  What is none is an answer too, if an odd one: the server was
+ * there, and the model is told. */
+static void read_completion(http *h) {
   json_error_t e;
   llm *q = h->q;
   llm_clean(&h->body);
@@ -222,14 +224,13 @@ static int read_completion(http *h) {
   q->cut = finish && strcmp(finish, "length") == 0;
   if (bad && q->cut) bad = 0; /* all spent on thoughts */
   if (bad) {
-    buf_adds(&q->why, v ? "the response is no chat completion" : "the response is no JSON");
+    q->odd = v ? "the response is no chat completion" : "the response is no JSON";
     if (json_is_string(refusal))
-      buf_addf(&q->why, ": %s", json_string_value(refusal));
+      buf_adds(&q->answer, json_string_value(refusal));
     else
-      add_message(&q->why, &h->body);
+      add_message(&q->answer, "", &h->body);
   }
   json_decref(v);
-  return bad;
 }
 
 /* The reason after the last try. */
@@ -241,7 +242,7 @@ static void add_failure(http *h, int tries) {
   } else {
     llm_clean(&h->body);
     buf_addf(why, "status %ld", h->status);
-    add_message(why, &h->body);
+    add_message(why, ": ", &h->body);
   }
   if (tries > 1) buf_addf(why, " (%d tries)", tries);
 }
@@ -257,7 +258,10 @@ static int try_all(http *h) {
   double pause_ = h->q->pause;
   for (int i = 1;; i++) {
     send_once(h, i);
-    if (h->code == CURLE_OK && h->status == 200) return read_completion(h);
+    if (h->code == CURLE_OK && h->status == 200) {
+      read_completion(h);
+      return 0;
+    }
     if (drops_temperature(h)) {
       i--;
       continue;

@@ -1,11 +1,13 @@
 -- answers: where a search's figures come from: its journal first, the GPU after that.
 --
--- Everything that costs time or comes from outside goes through answers.learn. Time is the sum of
--- what the journal says each answer took, so a search that is started again takes the same
--- decisions. The worker is started when the journal has no answer, and never before.
+-- Whatever comes from outside goes through answers.learn: figures, the device, a language model's
+-- edits. Time is the sum of what the journal says each answer took (compilers are counted with the
+-- answer after them), so a search that is started again takes the same decisions. The worker is
+-- started when the journal lacks an answer, and never before.
 --
--- `s`, the search, gives opt, problem, device, journal, budget_ms, fixed_ms (fake backend) and first
--- (what kernel an identity was met in); here it gets ms, mark, timed, timed_ms, prepare_ms and live.
+-- Of `s`, the search, this reads opt, problem, device, journal, budget_ms and fixed_ms (fake
+-- backend), and keeps up ms, mark, timed, timed_ms, prepare_ms, first (what kernel an identity was
+-- met in) and live (the worker and the store, once they are needed).
 
 local emit = require "emit"
 local fail = require "fail"
@@ -24,16 +26,17 @@ local kept = { "status", "why", "identity", "us", "us_pdl", "cublas_nn_us", "cub
 local words = { status = true, why = true, identity = true, warnings = true }
 
 -- What is known by this id, from the journal or else from live(), which returns pairs, or nil when
--- the user interrupted.
+-- there is no answer: the user interrupted, the language model was given up. A second value of
+-- live() that is true makes the journal hold the answer back.
 function answers.learn(s, id, live)
   local fields = s.journal:find(id)
   if not fields then
-    local pairs_ = live()
+    local pairs_, held = live()
     if not pairs_ or host.interrupted() then return nil end
     local now = host.now()
     local ms = s.fixed_ms or math.floor((now - s.mark) * 1000 + 0.5)
     s.mark = now
-    fields = s.journal:add(id, table.move(pairs_, 1, #pairs_, 2, { { "ms", ms } }))
+    fields = s.journal:add(id, table.move(pairs_, 1, #pairs_, 2, { { "ms", ms } }), held)
   end
   s.ms = s.ms + math.tointeger(tonumber(fields.ms))
   return fields
@@ -44,6 +47,11 @@ local function reserve(s)
   local each = s.timed > 0 and s.timed_ms // s.timed or 0
   local wanted = s.prepare_ms + answers.passes[2].best * FINAL_COST * each + 1000
   return math.min(wanted, s.budget_ms // 2)
+end
+
+-- Does the journal hold more first measurements than the search came to? A larger BUDGET did.
+function answers.more(s)
+  return s.journal:count("^time ") > s.timed
 end
 
 -- Is the time over, but for the end?

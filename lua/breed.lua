@@ -13,39 +13,49 @@ local space = require "space"
 
 local breed = { most_points = 100000 }
 
--- Counts a refused edit by its reason without places and numbers; the mutator is told the whole.
-local function refuse(s, text, reason)
-  s.refused[#s.refused + 1] = { text = text, reason = reason }
-  local short = reason:gsub("^[^%s:]+:%d+: ", ""):gsub("%d+", "N"):gsub("'[^']*'", "..")
+-- A reason without what differs from edit to edit: places, names, values, lists of values.
+local function kind_of(reason)
+  return (reason:gsub("^.-%.lua:%d+: ", ""):gsub(" %(did you mean '[^']*'%?%)", "")
+          :gsub("[^%s']*%.lua:%d+", ".."):gsub("'[^']*'", ".."):gsub("{[^{}]*}", "..")
+          :gsub("%-?%f[%w]%d+%f[^%w]", ".."):gsub("%.%.%.+", ".."):gsub("%.%., %f[.]", ""))
+end
+
+-- Counts a refused edit by its kind of reason; the mutator is told the whole. `detail` is text of the
+-- mutator's own, which says nothing about the kind.
+local function refuse(s, text, reason, detail)
+  s.refused[#s.refused + 1] = { text = text, reason = detail and reason .. ": " .. detail or reason }
+  local short = kind_of(reason)
   if not s.reasons[short] then s.reasons[#s.reasons + 1] = short end
   s.reasons[short] = (s.reasons[short] or 0) + 1
 end
 
 -- What a mutator gets to see.
-local function state_of(s, parent, generation)
+local function state_of(s, parent)
   local left = not s.fixed_ms and math.max(1, (s.budget_ms - s.ms) // 1000) or nil
   return {
     text = parent.text, path = s.path, space = parent.space, bound = parent.bound,
     problem = s.problem, device = s.device, rows = s.rows, reward = parent.reward,
-    best = parent.best, rejected = s.refused, history = s.history, generation = generation, n = 4,
-    seconds = left,
+    best = parent.best, rejected = s.refused, history = s.history, n = 4, seconds = left,
   }
 end
 
--- Edits from the mutator; nil when interrupted. A language model's answer is journaled as it came.
+-- Edits from the mutator; nil when interrupted, or given up (s.given_up says why). A language
+-- model's answer is journaled as it came; that there was none, once there is one again.
 local function propose(s, parent, generation, draw)
-  local m, state = s.mutator, state_of(s, parent, generation)
+  local m, state = s.mutator, state_of(s, parent)
   if not m.ask then return m:propose(state, draw) end
   local fields = answers.learn(s, "ask " .. generation, function()
-    local lines = m:ask(state)
-    return lines and { { "lines", table.concat(lines, "\n") } }
+    local lines, why = m:ask(state)
+    s.given_up = not lines and why
+    return lines and { { "lines", table.concat(lines, "\n") } }, why
   end)
   if not fields then return nil end
+  if m.failures == 0 then s.journal:flush() end
   s.refused = {}
   local lines = {}
   for line in fields.lines:gmatch("[^\n]+") do lines[#lines + 1] = line end
   local proposals, rejects = m:read(lines)
-  for _, r in ipairs(rejects or {}) do refuse(s, r.text, r.reason) end
+  for _, r in ipairs(rejects or {}) do refuse(s, r.text, r.reason, r.detail) end
   return proposals
 end
 
@@ -97,7 +107,7 @@ function breed.node(id, parent, text, bound, edits)
 end
 
 -- A child of generation `g`; without an edit that works it is the parent again, to be measured
--- further. Nil when interrupted.
+-- further. Nil when interrupted or given up.
 function breed.child(s, g)
   local parent
   for try = 1, s.mutator.tries or 1 do

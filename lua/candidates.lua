@@ -25,13 +25,6 @@ local function changed(b, cand, param, row, known)
   return out
 end
 
-local function has_row(param, row)
-  for _, own in ipairs(param.rows) do
-    if dsl.same_row(own, row) then return true end
-  end
-  return false
-end
-
 -- The best predicted point with parameter `param` at `row` and one other change from `base`: some
 -- values need company (a wider tile, more warps).
 local function in_company(b, base, param, row, known)
@@ -61,8 +54,9 @@ end
 local function probes(b, before, bases, known)
   local out = {}
   for i, param in ipairs(b.space.params) do
+    local had = before.space.params[i].rows
     for _, row in ipairs(param.rows) do
-      local cand = not has_row(before.space.params[i], row) and probe(b, bases, param, row, known)
+      local cand = not dsl.row_index(had, row) and probe(b, bases, param, row, known)
       if cand then out[#out + 1] = item_of(b, cand) end
     end
   end

@@ -177,6 +177,13 @@ function dsl.same_row(a, b)
   return #a == #b
 end
 
+-- Where a row stands among others, nil when it does not.
+function dsl.row_index(rows, row)
+  for i, known in ipairs(rows) do
+    if dsl.same_row(known, row) then return i end
+  end
+end
+
 local function row_key(row)
   return table.concat(row, "\0")
 end

@@ -16,13 +16,7 @@ local splice = require "splice"
 
 local edit = {}
 
-local fmt, refuse = string.format, dsl.refuse
-
-local function index_of(rows, row)
-  for i, known in ipairs(rows) do
-    if dsl.same_row(known, row) then return i end
-  end
-end
+local fmt, refuse, index_of = string.format, dsl.refuse, dsl.row_index
 
 -- Parameters and their seeds -----------------------------------------------------------------------
 

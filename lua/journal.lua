@@ -2,7 +2,9 @@
 --
 -- A search is a function of its spec, problem, seed, and the answers it gets: times from the GPU,
 -- edits from a language model. Each answer has an id and is on the disk before it is used, so a
--- search that was killed runs again from its seed, finds the answers it had, and goes on. Every line
+-- search that was killed runs again from its seed, finds the answers it had, and goes on. Only calls
+-- of the model that failed are held back until one succeeds, or the search ends well: should it be
+-- given up, the next try begins at the first of them, and not with less time. Every line
 -- ends in a checksum; the last one may be torn and is cut off, a broken one before it is refused.
 -- The file stays locked: one process at a time writes to a run.
 
@@ -88,16 +90,16 @@ local function check_head(self, head)
   end
   for _, p in ipairs(head) do
     local had, has = self.head.fields[p[1]], escape(p[2])
-    if had and unescape(has) ~= had then
+    if unescape(has) ~= had then
       fail(string.format("'%s' belongs to a search with %s %s, this one has %s: %s", self.shown,
-                         p[1], had, tostring(p[2]), elsewhere))
+                         p[1], had or "unknown", tostring(p[2]), elsewhere))
     end
   end
 end
 
 -- Opens or begins the journal at `path`; `head` is a list of {name, value}: what the search is.
 function journal.open(path, head)
-  local self = setmetatable({ path = path, shown = outdir.shown(path), found = {} }, Journal)
+  local self = setmetatable({ path = path, shown = outdir.shown(path), found = {}, held = {} }, Journal)
   local ok, err = host.mkdir(path:match("^(.*)/"))
   if not ok then fail(err) end
   self.log, err = host.log(path)
@@ -126,16 +128,34 @@ function Journal:find(id)
   return self.found[id]
 end
 
--- Writes an answer down; returns it as find will give it.
-function Journal:add(id, pairs_)
+-- How many answers have an id like this pattern.
+function Journal:count(pattern)
+  local n = 0
+  for id in pairs(self.found) do -- order does not matter: a sum
+    if id:find(pattern) then n = n + 1 end
+  end
+  return n
+end
+
+-- Writes down what was held back.
+function Journal:flush()
+  local lines = table.concat(self.held)
+  self.held = {}
+  if lines ~= "" then append(self, lines) end
+end
+
+-- Writes an answer down, or holds it back until flush; returns it as find will give it.
+function Journal:add(id, pairs_, held)
   local line = encode(id, pairs_)
-  append(self, line)
+  if held then self.held[#self.held + 1] = line else append(self, line) end
   local _, fields = decode(line:sub(1, -2))
   self.found[id] = fields
   return fields
 end
 
-function Journal:close()
+-- Ends it; `forget`: without what is held back.
+function Journal:close(forget)
+  if not forget then self:flush() end
   self.log:close()
 end
 

@@ -107,10 +107,19 @@ local function line(list)
   return table.concat(out, "\t") .. "\n"
 end
 
--- Writes the file.
-function Lineage:write()
+-- Does the file that is there go on where these lines end? Their last node may have been cut short.
+local function goes_on(path, lines)
+  local old, begin = host.read(path) or "", table.concat(lines, "", 1, #lines - 1)
+  local _, count = old:gsub("\n", "")
+  return count >= #lines and old:sub(1, #begin) == begin
+end
+
+-- Writes the file. `more`: the journal goes on behind these nodes, which a smaller BUDGET ended; a
+-- file that has those too stays.
+function Lineage:write(more)
   local out = { line(columns) }
   for _, node in ipairs(self.nodes) do out[#out + 1] = line(cells(node)) end
+  if more and goes_on(self.path, out) then return end
   local ok, err = host.write(self.path, table.concat(out))
   if ok == nil then fail(err) end
 end

@@ -70,6 +70,14 @@ end
 
 local backends = { cuda = cuda, fake = fake, cpu = cpu }
 
+-- What runs the kernels: {name, argv, build, nvcc}; refused where BACKEND cannot.
+function measure.backend(opt)
+  local name = opt.backend or "cuda"
+  local backend = backends[name](opt)
+  backend.name = name
+  return backend
+end
+
 -- ------------------------------------------------------------------------------- one run
 
 -- The GPU has to be what the candidates were chosen and compiled for.
@@ -93,9 +101,7 @@ end
 -- Starts the worker and opens the store: {opt, backend, session, store, common, rows, failed}; nil
 -- when the user interrupted. `limits` are seconds for the worker's jobs where TIMEOUT names none.
 function measure.start(opt, limits)
-  local name = opt.backend or "cuda"
-  local ctx = { opt = opt, backend = backends[name](opt), rows = 0, failed = 0 }
-  ctx.backend.name = name
+  local ctx = { opt = opt, backend = measure.backend(opt), rows = 0, failed = 0 }
   local limit = opt.timeout
   ctx.session = worker.session {
     argv = ctx.backend.argv, env = opt.env, log = outdir.path(opt, "worker.log"),

@@ -5,6 +5,7 @@
 -- read() makes edits of lines and is the same live and in replay. No answer is no edit, never an
 -- error, until GIVE_UP calls in a row had none.
 
+local breed = require "breed"
 local device = require "device"
 local edit = require "edit"
 local fail = require "fail"
@@ -69,8 +70,7 @@ local function add_spec(out, state)
   add(out, "## The spec\n```lua\n%s\n```", (state.text:sub(1, TEXT):gsub("\n+$", "")))
   local base = state.space.base
   while base do
-    local path = base.file:sub(1, 1) == "/" and base.file or host.root .. "/" .. base.file
-    local text = host.read(path) or host.read(base.file)
+    local text = breed.read_base(base)
     if text then
       add(out, "It inherits from '%s', which cannot be edited:\n```lua\n%s\n```", base.name,
           (text:sub(1, TEXT):gsub("\n+$", "")))
@@ -165,9 +165,29 @@ local function add_last(out, title, list, limit, line)
   for i = math.max(1, #list - limit + 1), #list do add(out, "- %s", line(list[i])) end
 end
 
-local function gain_text(e)
-  local name = e.name and e.name ~= "" and " (" .. e.name .. ")" or ""
-  return fmt("%s%s: %s", e.text, name, e.gain and fmt("%+.4f", e.gain) or "not measured")
+-- The edits that made one child, and what they brought together.
+local function child_text(child)
+  local out = {}
+  for i, e in ipairs(child.edits) do
+    out[i] = e.text .. (e.name ~= "" and " (" .. e.name .. ")" or "")
+  end
+  return fmt("%s: %+.4f", concat(out, "; "), child.gain)
+end
+
+-- Files of a rejection by their names alone: folders are of no use to a model, and nobody's business.
+local function rejection_text(state)
+  local files, base = { state.path }, state.space
+  while base do
+    files[#files + 1], base = base.file, base.base
+  end
+  return function(r)
+    local text = r.text == "" and r.reason or fmt("%s: %s", r.text, r.reason)
+    for _, file in ipairs(files) do
+      local name = file:match("[^/]*$")
+      text = text:gsub(file:gsub("%p", "%%%0"), (name:gsub("%%", "%%%%")))
+    end
+    return text
+  end
 end
 
 -- The request as loom-llm reads it. A line of somebody's text that looks like one of its own marks
@@ -178,10 +198,9 @@ function mutate_llm.prompt(state)
   add_problem(out, state)
   add_spec(out, state)
   add_rows(out, state)
-  add_last(out, "Earlier edits, and what they brought to the best ratio", state.history, HISTORY, gain_text)
-  add_last(out, "Edits that were rejected since your last answer", state.rejected, REJECTED, function(r)
-    return r.text == "" and r.reason or fmt("%s: %s", r.text, r.reason)
-  end)
+  add_last(out, "Earlier edits, a line for each child, and what they brought to the best ratio", state.history,
+    HISTORY, child_text)
+  add_last(out, "Edits that were rejected since your last answer", state.rejected, REJECTED, rejection_text(state))
   local text = ("\n" .. concat(out, "\n")):gsub("\n@@ ", "\n @@ "):sub(2)
   return "@@ system\n" .. SYSTEM .. "\n@@ user\n" .. text .. "\n@@ end"
 end
@@ -280,21 +299,21 @@ function mutate_llm.new(opt)
     failures = 0 }, Mutator)
 end
 
--- One call: lines to journal and to read; nil, "interrupted". The last of too many failures in a row
--- raises instead of returning, so that it is not journaled and a resumed search asks again.
+-- One call: lines to journal and to read, and the reason if they are no answer; nil when interrupted;
+-- nil and why the model is given up, after too many failures in a row.
 function Mutator:ask(state)
-  local lines, why = run(self, state)
-  if not lines then return nil, why end
+  local lines = run(self, state)
+  if not lines then return nil end
   local reason = lines[#lines]:match("^error\t(.*)")
   self.failures = reason and self.failures + 1 or 0
   if self.failures >= GIVE_UP then
-    fail(fmt("the language model gave no answer %d times in a row; the last time: %s (all calls: %s)",
-      GIVE_UP, reason, outdir.shown(self.transcript)))
+    return nil, fmt("the language model gave no answer %d times in a row; the last time: %s (all calls: %s); " ..
+      "the same command asks again", GIVE_UP, reason, outdir.shown(self.transcript))
   end
   if reason then
     host.err(fmt("loom: no answer from the language model (%d of %d): %s\n", self.failures, GIVE_UP, reason))
   end
-  return lines
+  return lines, reason
 end
 
 -- Reading -------------------------------------------------------------------------------------------
@@ -305,7 +324,7 @@ local function split(line)
   return fields
 end
 
--- Lines -> proposals {op, name, hypothesis}, and rejects {text, reason}: what cannot be an edit.
+-- Lines -> proposals {op, name, hypothesis}, and rejects {text, reason, detail}: what cannot be an edit.
 function Mutator.read(_, lines)
   local proposals, rejects = {}, {}
   for _, line in ipairs(lines) do
@@ -319,17 +338,10 @@ function Mutator.read(_, lines)
         rejects[#rejects + 1] = { text = concat(words, " "), reason = why }
       end
     elseif f[1] == "bad" or f[1] == "none" then
-      rejects[#rejects + 1] = { text = "", reason = f[2] or "" }
+      rejects[#rejects + 1] = { text = "", reason = f[2] or "", detail = f[3] }
     end
   end
   return proposals, rejects
-end
-
--- For those who keep no journal.
-function Mutator:propose(state)
-  local lines, why = self:ask(state)
-  if not lines then return nil, why end
-  return self:read(lines)
 end
 
 return mutate_llm

@@ -11,6 +11,8 @@ local space = require "space"
 
 local mutate_random = {}
 
+local index_of = dsl.row_index
+
 local SLOW, SLOW_ROWS = 0.93, 2 -- a value is slow below this share of the best, after so many rows
 local FAILED = 2                -- rows after which a value that never worked is given up
 
@@ -21,13 +23,6 @@ local function holds(param, row, cand)
     if cand[name] ~= row[i] then return false end
   end
   return true
-end
-
-local function has_row(rows, row)
-  for _, own in ipairs(rows) do
-    if dsl.same_row(own, row) then return true end
-  end
-  return false
 end
 
 -- Of the measured rows with this value: the best ratio, how many worked, how many failed.
@@ -92,7 +87,7 @@ local function vocabulary(state, param)
     local same = table.concat(other.names, ",") == table.concat(param.names, ",")
     for _, row in ipairs(same and other.rows or {}) do
       local bad, untried = hopeless(state, param, row)
-      if not bad and not has_row(param.rows, row) and not has_row(all, row) then
+      if not bad and not index_of(param.rows, row) and not index_of(all, row) then
         all[#all + 1] = row
         if untried then fresh[#fresh + 1] = row end
       end
@@ -172,7 +167,7 @@ local function stretch(state, param, rng)
   local out = {}
   for _, x in ipairs { 2 * v, v // 2, 3 * v // 2, v + step, v - step } do
     local row = { x }
-    local new = x > 0 and not has_row(param.rows, row) and not has_row(out, row)
+    local new = x > 0 and not index_of(param.rows, row) and not index_of(out, row)
     if new and not hopeless(state, param, row) then out[#out + 1] = row end
   end
   if #out == 0 then return nil end

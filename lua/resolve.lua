@@ -243,12 +243,6 @@ end
 
 -- Seeds --------------------------------------------------------------------------------------------
 
-local function row_index(param, row)
-  for i, known in ipairs(param.rows) do
-    if dsl.same_row(known, row) then return i end
-  end
-end
-
 -- The row a seed asks of a parameter, nil when it leaves it out.
 local function seed_row(st, param, used)
   local whole = st.values[param.name]
@@ -277,7 +271,7 @@ local function resolve_seed(sp, st)
     local row = seed_row(st, param, used)
     known[#known + 1] = param.name
     if row then
-      seed.rows[param.index] = row_index(param, row)
+      seed.rows[param.index] = dsl.row_index(param.rows, row)
       if not seed.rows[param.index] then
         refuse(st, "'%s' has no value %s", param.name, dsl.row_text(row))
       end

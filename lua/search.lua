@@ -72,21 +72,21 @@ local function measure_items(s, node, items)
   return #items > 0 and "done" or "idle"
 end
 
--- What the mutator is told of edits that were tried.
+-- What the mutator is told of edits that were tried: a child's have one gain together.
 local function remember(s, node)
-  for _, e in ipairs(node.edits) do
-    s.history[#s.history + 1] = { text = e.text, name = e.name, hypothesis = e.hypothesis,
-                                  gain = node.born.gain }
+  if #node.edits > 0 then
+    s.history[#s.history + 1] = { edits = node.edits, gain = node.born.gain }
   end
 end
 
--- One generation: "done", "idle" (nothing new to measure), "spent", "interrupted".
+-- One generation: "done", "idle" (nothing new to measure), "spent" (also: the mutator is given up, no
+-- child is to be had any more), "interrupted".
 local function generation(s, g)
   s.generation = g
   if answers.spent(s) then return "spent" end
   local from = s.ms
   local node = g == 0 and s.root or breed.child(s, g)
-  if not node then return "interrupted" end
+  if not node then return s.given_up and "spent" or "interrupted" end
   for _, row in ipairs(s.rows) do lineage.credit(node, row) end
   local draw = rng.new(string.format("%d pick %d", s.seed, g))
   local parent = node.parent
@@ -103,7 +103,7 @@ local function generation(s, g)
   return how
 end
 
--- Until the time is spent, or nothing new comes up any more; false when interrupted.
+-- Until the time is spent, the mutator given up, or nothing new comes up; false when interrupted.
 local function evolve(s)
   local g, idle = 0, 0
   while idle < MOST_IDLE do
@@ -143,12 +143,14 @@ local function spec_path(name)
   return host.root .. "/spaces/" .. name .. ".lua"
 end
 
--- Everything that a kernel's text is made of besides its spec.
-local function templates_hash()
+-- What a search reads besides its spec: what kernels are made of, and the shipped spaces, whose
+-- values the random mutator knows.
+local function shipped_hash()
   local parts = {}
-  for _, dir in ipairs { host.root .. "/templates", host.root .. "/templates/lib" } do
+  for _, folder in ipairs { "/templates", "/templates/lib", "/spaces" } do
+    local dir = host.root .. folder
     for _, name in ipairs(host.list(dir) or {}) do
-      if name:find("%.cuh?$") then
+      if name:find("%.cuh?$") or name:find("%.lua$") then
         parts[#parts + 1] = name .. "\0" .. (host.read(dir .. "/" .. name) or "")
       end
     end
@@ -177,7 +179,7 @@ local function head_of(s, sp, text)
   local opt = s.opt
   return {
     { "problem", rank.title(s.problem) }, { "spec", spec_hash(sp, text) },
-    { "templates", templates_hash() }, { "seed", s.seed }, { "mutator", opt.mutator or "random" },
+    { "shipped", shipped_hash() }, { "seed", s.seed }, { "mutator", opt.mutator or "random" },
     { "n", s.n }, { "backend", opt.backend or "cuda" }, { "device", s.device.name },
     { "loom", host.version },
   }
@@ -194,6 +196,8 @@ local function begin(opt, mutator)
   problem.job = measure.problem_job(problem)
   local run = opt.run or run_name(opt, sp)
   local dir = outdir.path(opt, "search/" .. run)
+  -- a new search needs a backend: refused before anything is made; one that is done may do without
+  if not host.stat(dir .. "/journal.tsv") then measure.backend(opt) end
   local s = {
     opt = opt, problem = problem, device = opt.device, path = path, run = run, dir = dir,
     seed = opt.seed or 1, n = opt.n or search.n, budget_ms = (opt.budget or search.budget) * 1000,
@@ -242,7 +246,7 @@ local function report_failed(s)
   return failed
 end
 
--- Tables and figures; the exit code: 0 when there is a kernel.
+-- Tables and figures; the exit code: 0 when there is a kernel, and the mutator was not given up.
 local function report(s, device, rows)
   device.backend, device.loom = s.opt.backend or "cuda", host.version
   host.out(rank.device_line(device) .. "\n")
@@ -253,13 +257,14 @@ local function report(s, device, rows)
   host.out(string.format("\nsearch: %s\ngenerations: %d count\ncandidates: %d count\n", s.run,
                          #s.lineage.nodes, #s.rows))
   host.out(string.format("failed: %d count\nseconds: %.1f s\n", failed, s.ms / 1000))
+  local why = s.given_up
   if best then
     host.out(string.format("best_ratio: %.3f x\n", best.ratio))
-    return 0
+  elseif not why then
+    why = #s.rows > 0 and "no kernel is right" or "BUDGET is spent before a kernel was measured"
   end
-  host.err(#s.rows > 0 and "loom: no kernel is right\n"
-           or "loom: BUDGET is spent before a kernel was measured\n")
-  return 1
+  if why then host.err("loom: " .. why .. "\n") end
+  return why and 1 or 0
 end
 
 local function interrupted(s)
@@ -276,9 +281,9 @@ function search.run(opt, mutator)
   local rows = device and evolve(s) and finals(s)
   s.p:clear()
   answers.close(s, not rows)
-  if rows then s.lineage:write() end
+  if rows then s.lineage:write(answers.more(s)) end
   local code = rows and report(s, device, rows) or interrupted(s)
-  s.journal:close()
+  s.journal:close(s.given_up)
   return code
 end
 

@@ -206,13 +206,6 @@ local function row_of(param, V)
   return row
 end
 
-local function in_domain(param, row)
-  for _, known in ipairs(param.rows) do
-    if dsl.same_row(known, row) then return true end
-  end
-  return false
-end
-
 local function pinned_away(param, V)
   return param.when and not param.when.run(V) and not dsl.same_row(row_of(param, V), param.default)
 end
@@ -231,7 +224,7 @@ function methods:check(cand)
   end
   for d = 0, #sp.params do
     local param = sp.params[d]
-    if param and not in_domain(param, row_of(param, V)) then
+    if param and not dsl.row_index(param.rows, row_of(param, V)) then
       return nil, param.name, fmt("%s is not among its values", dsl.row_text(row_of(param, V)))
     elseif param and pinned_away(param, V) then
       return nil, param.name .. " when", pin_text(param, V)
@@ -414,7 +407,7 @@ function space.parse_key(key, sp)
     local value = take_field(key, fields, given, sp)
     local rows = {}
     for i, known in ipairs(DOMAINS[given]) do rows[i] = { known } end
-    if not in_domain({ rows = rows }, { value }) then
+    if not dsl.row_index(rows, { value }) then
       fail(fmt("key '%s': '%s' is '%s', not one of %s", key, given, value, listed(rows)))
     end
     part[given], cand[given] = value, value

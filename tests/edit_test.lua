@@ -73,13 +73,6 @@ local function text_of(rows)
   return table.concat(out, " ")
 end
 
-local function has(rows, row)
-  for _, known in ipairs(rows) do
-    if dsl.same_row(known, row) then return true end
-  end
-  return false
-end
-
 local function value_of(row)
   return #row == 1 and row[1] or row
 end
@@ -107,7 +100,7 @@ local function random_op(param)
   for _ = 1, kind == "pin" and 1 or math.random(3) do
     local row = random_row(param)
     if kind == "remove-value" then row = param.rows[math.random(#param.rows)] end
-    if not has(rows, row) then rows[#rows + 1] = row end
+    if not dsl.row_index(rows, row) then rows[#rows + 1] = row end
   end
   for i, row in ipairs(rows) do op.values[i] = value_of(row) end
   return op, rows
@@ -118,7 +111,7 @@ local function expected(op, old, rows)
   local want = {}
   if op.kind == "set-domain" or op.kind == "pin" then return rows, true end
   for _, row in ipairs(old) do
-    if op.kind == "add-value" or not has(rows, row) then want[#want + 1] = row end
+    if op.kind == "add-value" or not dsl.row_index(rows, row) then want[#want + 1] = row end
   end
   if op.kind == "add-value" then table.move(rows, 1, #rows, #want + 1, want) end
   return want, false
@@ -144,7 +137,7 @@ local function random_edit(text, file, count)
   local after = domain(assert(edit.check(new, file)), param.name)
   local want, ordered = expected(op, param.rows, rows)
   equal(#after, #want)
-  for _, row in ipairs(want) do assert(has(after, row), dsl.row_text(row) .. " is gone") end
+  for _, row in ipairs(want) do assert(dsl.row_index(after, row), dsl.row_text(row) .. " is gone") end
   if ordered then equal(text_of(after), text_of(want)) end
   count.done = count.done + 1
   return new, op
@@ -155,7 +148,7 @@ local function check_restores(text, file)
   local sp = assert(edit.check(text, file))
   for _, param in ipairs(sp.params) do
     local row = random_row(param)
-    if not has(param.rows, row) then
+    if not dsl.row_index(param.rows, row) then
       local op = { kind = "add-value", param = param.name, values = { value_of(row) } }
       local added = assert(edit.apply(text, file, op))
       op.kind = "remove-value"
@@ -566,6 +559,16 @@ param "a" { -- values
       .. "@@ line 5\n-seed { a = 2 }\n+seed { a = 1 }\n")
     equal(code, 0)
     equal(host.read(file), HEAD .. 'param "a" { 1, default = 1 }\nlet "x" "a"\nseed { a = 1 }')
+  end),
+  test("loom edit keeps a file's mode, and edits what a symbolic link leads to", function()
+    local folder = sh.tmpdir("edit")
+    local file, link = folder .. "/real/e.lua", folder .. "/e.lua"
+    assert(host.write(file, HEAD .. 'param "a" { 1, 2 }\n'))
+    equal(sh.run({ "sh", "-c", 'chmod 664 real/e.lua && ln -s real/e.lua e.lua' }, { cwd = folder }).code, 0)
+    equal((loom(link, "pin", "a", "1")), 0)
+    equal(host.read(file), HEAD .. 'param "a" { 1 }\n')
+    equal(sh.run({ "stat", "-c", "%a %F", "real/e.lua", "e.lua" }, { cwd = folder }).output,
+          "664 regular file\n777 symbolic link\n")
   end),
   test("loom edit refuses with one line, writes nothing and says so by its exit code", function()
     local text = HEAD .. 'param "a" { 1, 2 }\n'

@@ -11,9 +11,8 @@ end
 
 local function remove_all(path)
   local st = host.stat(path)
-  if not st then return end
-  if st.dir then for _, name in ipairs(host.list(path)) do remove_all(path .. "/" .. name) end end
-  assert(host.remove(path))
+  if st and st.dir then for _, name in ipairs(host.list(path)) do remove_all(path .. "/" .. name) end end
+  assert(host.remove(path) or not st) -- a link to nothing has none
 end
 
 -- A fresh folder for one test.
@@ -97,6 +96,41 @@ test("a write that fails leaves the old text and no temporary file", function()
   same(why, "cannot write '" .. d .. "dir/x/y': Not a directory")
   same(table.concat(host.list(d), " "), "dir")
   same(host.read(d .. "dir/x"), "1")
+end)
+
+local function mode(path)
+  local p = host.pool(1)
+  p:submit { argv = { "stat", "-c", "%a", path } }
+  return p:wait().output:match "%d+"
+end
+
+test("write keeps the mode of the file that it replaces", function()
+  local d, p = fresh(), host.pool(1)
+  p:submit(sh_here "umask 022; echo 1 > f; chmod 750 f; echo 1 > g; chmod 400 g")
+  same(p:wait().code, 0)
+  same(host.write(d .. "f", "2"), true)
+  same(host.write(d .. "g", "2"), true)
+  same(mode(d .. "f") .. " " .. mode(d .. "g"), "750 400")
+end)
+
+test("write follows symbolic links to the file, and leaves them as they are", function()
+  local d, p = fresh(), host.pool(1)
+  p:submit(sh_here("mkdir -p a/b; echo 1 > a/file; chmod 640 a/file; ln -s ../file a/b/rel; ln -s a/b/rel chain; "
+                   .. "ln -s \"$PWD/a/file\" abs; ln -s a/new dangling; ln -s loop loop"))
+  same(p:wait().code, 0)
+  for i, name in ipairs { "a/b/rel", "chain", "abs" } do
+    same(host.write(d .. name, "text " .. i), true)
+    same(host.write(d .. name, "text " .. i), false)
+    same(host.read(d .. "a/file"), "text " .. i)
+  end
+  same(host.write(d .. "dangling", "new"), true)
+  same(host.read(d .. "a/new"), "new")
+  same(select(2, host.write(d .. "loop", "x")), "cannot write '" .. d .. "loop': Too many levels of symbolic links")
+  p:submit(sh_here "for f in a/b/rel chain abs dangling loop; do test -L $f || exit 1; done")
+  same(p:wait().code, 0)
+  same(mode(d .. "a/file"), "640")
+  same(table.concat(host.list(d), " ") .. ": " .. table.concat(host.list(d .. "a"), " "),
+       "a abs chain dangling loop: b file new")
 end)
 
 test("write puts no file in the place of a pipe or a device", function()

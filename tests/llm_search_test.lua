@@ -36,7 +36,7 @@ local ALL_AT_ONCE = {
 
 local function serve(script)
   local path = dir .. "/script"
-  assert(host.write(path, table.concat(script, "\n") .. "\n"))
+  assert(host.write(path, table.concat(script, "\n") .. "\n") ~= nil)
   local child = host.spawn { argv = { stub, path, dir .. "/requests" } }
   return child, assert(child:recv(20), "the stub does not start")
 end
@@ -88,7 +88,25 @@ local function killed()
   assert(lineage == calm, lineage .. "\nis not\n" .. calm)
 end
 
+-- The model never answers: the figures are there all the same, then one line says why it ended.
+local function given_up()
+  local s = spec("mute", 1)
+  s.env[#s.env + 1] = "LOOM_LLM_CMD=echo overloaded >&2; exit 1"
+  local done = sh.run(s.argv, { env = s.env })
+  assert(done.code == 1, done.output)
+  assert(done.output:find "\nbest_ratio: %d", done.output)
+  assert(done.output:find("\nloom: the language model gave no answer 5 times in a row; the last time: "
+                          .. "the command ends with 1: overloaded ", 1, true), done.output)
+  local log = assert(host.read(dir .. "/search/mute/llm.jsonl"))
+  assert(not log:find("exit 1", 1, true), "the command's text stands in the transcript")
+  local server, port = serve(ALL_AT_ONCE)
+  local text, lineage = run("mute", port)
+  server:kill()
+  assert(lineage:find "\n0001\t0000\tadd%-value tile_n 256; ", text .. lineage)
+end
+
 return {
   { name = "from a poor spec a language model's edits reach the planted optimum", run = reaches_optimum },
+  { name = "a language model that is given up: figures, one line, and the same command asks afresh", run = given_up },
   { name = "kill -9 of a search with a language model: it goes on to the same lineage", run = killed },
 }

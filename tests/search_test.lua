@@ -171,6 +171,17 @@ local function finished()
   assert(#longer > #rows and longer == fresh("longer", { budget = 16 }), "more BUDGET goes on")
 end
 
+-- The journal holds more than a smaller BUDGET comes to: the lineage stays as long as it was.
+local function smaller_budget()
+  local rows = fresh("wide", { budget = 16 })
+  local code, text = run { run = "wide", budget = 8 }
+  assert(code == 0 and text ~= select(2, run { run = "wide", budget = 16 }), text)
+  assert(lineage_of "wide" == rows)
+  host.write(path("wide", "lineage.tsv"), "id\tsomething else\n" .. rows)
+  run { run = "wide", budget = 8 }
+  assert(lineage_of "wide" == fresh("thin", { budget = 8 }), "what does not belong to the journal goes")
+end
+
 -- A journal cut anywhere is what a kill leaves behind.
 local function killed_anywhere()
   local rows, text = fresh "cut"
@@ -192,6 +203,19 @@ local function other_spec()
   host.write(copy, host.read(narrow) .. "-- one more line\n")
   local said = refusal(run, { run = "spec", space = { copy } })
   assert(said:find("belongs to a search with spec", 1, true), said)
+end
+
+-- The random mutator draws values from the shipped spaces.
+local function other_shipped_spaces()
+  fresh "shipped"
+  local read = host.read
+  host.read = function(file)
+    local text, err = read(file)
+    return text and file:find "/spaces/simt%.lua$" and text .. "-- more\n" or text, err
+  end
+  local ok, said = pcall(refusal, run, { run = "shipped" })
+  host.read = read
+  assert(ok and said:find("belongs to a search with shipped %x+, this one has %x+"), said)
 end
 
 local function base_travels()
@@ -300,6 +324,59 @@ local function bad_edits()
   assert(m.asked == asked and asked > 1, "a replay asks nobody")
 end
 
+-- However many values are refused for one reason, it is one line.
+local function counted_by_reason()
+  local m = scripted { { "remove-value", "stages", 7 }, { "remove-value", "tile_m", 9 }, { "pin", "tile_q", 1 },
+    { "pin", "stagess", 1 }, { "remove-value", "warps", { "pingpong", 9 } }, { "add-value", "stages", 4 },
+    { "remove-value", "stages", 8 } }
+  local read = m.read
+  function m.read(self, lines)
+    local edits, rejects = read(self, lines)
+    for i, detail in ipairs { "I'd rather not", "it's 'bad': no" } do
+      rejects[i + 1] = { text = "", reason = "no JSON", detail = detail }
+    end
+    return edits, rejects
+  end
+  local _, text = fresh("reasons", nil, m)
+  local list = text:match "edits refused: %d+\n(.-)\n\n"
+  local _, count = list:gsub("\n", "")
+  assert(count + 1 == 5 and list:find "has no value ..; it has ..\n" and list:find "no JSON\n", list)
+end
+
+-- A language model that fails from its second call on; `works`: not any more.
+local function failing(edits)
+  local m = scripted(edits)
+  local ask = m.ask
+  m.failures = 0
+  function m.ask(self)
+    local lines = ask(self)
+    if self.works or self.asked == 1 then
+      self.failures = 0
+      return lines
+    end
+    self.failures = self.failures + 1
+    if self.failures == 5 then return nil, "the model says nothing" end
+    return { "line\t0", "more" }, "nothing"
+  end
+  return m
+end
+
+local function given_up()
+  local edits = { { "add-value", "stages", 4 }, { "add-value", "tile_n", 256 } }
+  local m = failing(edits)
+  forget "silent"
+  local code, text, said = run({ run = "silent", budget = 60 }, m)
+  assert(code == 1 and said == "loom: the model says nothing\n" and m.asked == 6, said)
+  assert(text:find "\nbest_ratio: " and text:find "how the best one came about", text)
+  assert(lineage_of "silent":find "\n0001\t")
+  local _, asks = host.read(path("silent", "journal.tsv")):gsub("\nask ", "")
+  assert(asks == 1, "no failure of the streak is journaled")
+  m = failing(edits)
+  m.works = true
+  code, text, said = run({ run = "silent", budget = 60 }, m)
+  assert(code == 0 and said == "" and m.asked > 1, text .. said)
+end
+
 local function hopeless_edits()
   local rows, text = fresh("hopeless", { n = 1 }, scripted { { "set-domain", "tile_m", 96 } })
   assert(rows:find "\n0001\t0000\t%-\t", rows)
@@ -344,13 +421,24 @@ local function empty_space()
   assert(said == "space 'hopper': no point is left: rule 'eights' removes most", said)
 end
 
+-- Nothing is made where a search cannot be.
+local function no_backend()
+  local present = measure.gpu_present
+  measure.gpu_present = function() return false end
+  local ok, said = pcall(refusal, run, { run = "nowhere", backend = "cuda" })
+  measure.gpu_present = present
+  assert(ok and said:find("no GPU here", 1, true), said)
+  said = refusal(run, { run = "nowhere", backend = "cpu" })
+  assert(said:find("BACKEND=cpu cannot bench", 1, true) and not host.stat(dir .. "/search/nowhere"), said)
+end
+
 -- BACKEND=cuda, with tests/fake-nvcc and the fake worker in a script.
 local function cuda(words, more)
   local worker = dir .. "/worker.sh"
   host.write(worker, "#!/bin/sh\nexec '" .. host.exe .. "' fake-worker\n")
   assert(sh.run({ "chmod", "+x", worker }).code == 0)
   local present = measure.gpu_present
-  measure.gpu_present = function() return true end
+  measure.gpu_present = function() return not more or more.gpu ~= false end
   local opt = { run = "cuda", backend = "cuda", worker = worker, nvcc = host.root .. "/tests/fake-nvcc", timeout = 20,
     budget = 600, env = { "LOOM_FAKE=" .. optimum, "LOOM_FAKE_NVCC=" .. words } }
   for k, v in pairs(more or {}) do opt[k] = v end
@@ -374,6 +462,8 @@ local function cuda_twins()
   local log = host.read(path("cuda", "journal.tsv"))
   assert(log:find("status=same\twhy=equals hopper:", 1, true), log)
   assert(text == select(2, cuda("same", more)))
+  more.gpu = false
+  assert(text == select(2, cuda("same", more)), "a finished search needs no GPU to be read")
 end
 
 local function cuda_failures()
@@ -396,18 +486,23 @@ return {
   { name = "from a poor spec the random mutator reaches the planted optimum", run = reaches_optimum },
   { name = "the same seed gives the same lineage, another seed another", run = seeds },
   { name = "a finished search measures nothing again, more BUDGET goes on", run = finished },
+  { name = "a smaller BUDGET leaves the longer lineage", run = smaller_budget },
   { name = "a search killed anywhere ends with the same lineage", run = killed_anywhere },
   { name = "kill -9 of the process: the same command goes on to the same lineage", run = killed_processes },
   { name = "Ctrl-C ends a search with one line, the same command goes on", run = control_c },
   { name = "two searches at once do not meet, two on the same run are refused", run = two_at_once },
   { name = "a run of another spec's text is refused", run = other_spec },
+  { name = "a run of other shipped spaces is refused", run = other_shipped_spaces },
   { name = "a child's base travels with it", run = base_travels },
   { name = "edits that do not parse, apply or fit are counted and never fatal", run = bad_edits },
+  { name = "refused edits are counted by their reason", run = counted_by_reason },
+  { name = "a mutator that is given up ends a search with its figures, the next one asks afresh", run = given_up },
   { name = "edits that leave no point measure the parent further", run = hopeless_edits },
   { name = "a value no template can render is a failed candidate", run = no_such_kernel },
   { name = "kernels that crash, hang or are wrong are failures of a search that goes on", run = kernel_faults },
   { name = "a BUDGET that is too short says so", run = no_time },
   { name = "a space without a point for the problem is refused", run = empty_space },
+  { name = "a BACKEND that cannot time is refused before anything is made", run = no_backend },
   { name = "BACKEND=cuda: equal cubins count once, the search ends when nothing is left", run = cuda_twins },
   { name = "BACKEND=cuda: kernels that do not compile are failures", run = cuda_failures },
   { name = "a search wants one problem and one space", run = function()
