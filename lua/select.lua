@@ -145,7 +145,7 @@ local function killer(b)
   end
   if not worst then return string.format("space '%s' is empty", b.space.name) end
   return string.format("space '%s' has no candidate, rule '%s': %s", b.space.name, worst.name,
-                       worst.why or "removes them all")
+                       (worst.why or "removes them all"):gsub("[{}]", ""))
 end
 
 -- A space that cannot serve the problem is said once, not for every shape.

@@ -111,11 +111,16 @@ local function killers(result)
   return table.concat(out, ", ")
 end
 
+-- A reason that speaks of many points: its names stand for the values that each of them has.
+local function unfilled(why)
+  return (why:gsub("[{}]", ""))
+end
+
 -- Prints one count; returns what is wrong with it, nil when a point is left.
 local function count_one(sp, problem, dev)
   local result = space.bind(sp, problem, dev):count()
   local rows = {}
-  for i, r in ipairs(result.removed) do rows[i] = { r.name, count_text(r.count), r.why } end
+  for i, r in ipairs(result.removed) do rows[i] = { r.name, count_text(r.count), unfilled(r.why) } end
   host.out(fmt("space %s, %s, %s\n", sp.name, knobs.problem_text(problem), dev.name))
   host.out(fmt("product  %s\nvalid    %s\n", count_text(result.product), count_text(result.valid)))
   if #rows > 0 then

@@ -76,7 +76,7 @@ local function killed()
   local started = host.now()
   local _, calm = run("calm", port)
   local seconds, hits = host.now() - started, 0
-  for _, share in ipairs { 0.3, 0.5, 0.7 } do
+  for _, share in ipairs { 0.1, 0.2, 0.4, 0.7 } do
     local child = host.spawn(spec("hit", port))
     child:recv(share * seconds)
     local _, signal = child:kill()

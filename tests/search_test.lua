@@ -248,7 +248,7 @@ local function killed_processes()
   local seconds = host.now() - started
   forget "hit"
   local hits = 0
-  for _, share in ipairs { 0.3, 0.5, 0.6, 0.8 } do
+  for _, share in ipairs { 0.1, 0.3, 0.5, 0.8 } do
     local child = host.spawn(command "hit")
     child:recv(share * seconds) -- nothing is printed before the end
     local _, signal = child:kill()
