@@ -22,7 +22,7 @@ local function find_program(name)
 end
 
 -- Where nvcc is: a path or a name by knob or environment, else what is found; nil without one.
--- NVCC=none means that there is none. The default name, which the Makefile passes, may be absent.
+-- NVCC=none means that there is none. The default name alone may be absent.
 function build.nvcc(opt)
   local named = opt.nvcc or host.getenv("NVCC")
   if not named or named == "" then named = "nvcc" end
@@ -134,7 +134,6 @@ function build.parse_log(log)
   row.regs = math.tointeger(tonumber(log:match("Used (%d+) registers")))
   row.smem = math.tointeger(tonumber(log:match("(%d+) bytes smem"))) or 0
   row.stack = total(log, "(%d+) bytes stack frame")
-  row.error = misnamed(log)
   row.spills = total(log, "(%d+) bytes spill stores") + total(log, "(%d+) bytes spill loads")
   for line in log:gmatch("[^\n]+") do
     if line:find("error", 1, true) or line:find("fatal", 1, true) then
@@ -176,7 +175,7 @@ end
 local function why_failed(done, row, timeout)
   if done.timeout then return string.format("no end after %d s", timeout) end
   if done.signal then return string.format("killed by signal %d", done.signal) end
-  if done.code == 0 then return "nvcc wrote no cubin" end
+  if done.code == 0 then return misnamed(done.output) or "nvcc wrote no cubin" end
   return row.error or string.format("nvcc exited with %d", done.code)
 end
 
@@ -194,7 +193,7 @@ local function collect(ctx, paths, done, kernel)
   row.code, row.signal, row.timeout = done.code, done.signal, done.timeout
   row.seconds, row.log = done.seconds, paths.log
   local first = "failed\n"
-  if done.code == 0 and cubin and cubin ~= "" then
+  if done.code == 0 and cubin and cubin ~= "" and not misnamed(done.output) then
     local ok, err = host.rename(paths.part, paths.cubin)
     if not ok then fail(err) end
     row.cubin, row.cubin_sha, row.error = paths.cubin, host.sha256(cubin), nil

@@ -111,6 +111,16 @@ local function environment_is_cleared()
   assert(done.code == 0, done.output)
 end
 
+-- The launcher looks for loom_kernel: another name fails here, the second time too.
+local function misnamed()
+  fresh()
+  for round = 1, 2 do
+    local row = run(kernels("a"), "named=my_kernel")[1].built
+    assert(not row.cubin and row.error:find("called 'my_kernel', the launcher wants 'loom_kernel'", 1, true))
+    assert(compiles() == round, "a failure is no entry of the cache")
+  end
+end
+
 local function equal_text()
   fresh()
   local list = run(kernels("a", "a", "b"))
@@ -179,6 +189,7 @@ return {
   { name = "another architecture is another entry", run = keyed },
   { name = "another header or compiler build is another entry", run = keyed_by_all },
   { name = "nvcc gets no flags from the environment", run = environment_is_cleared },
+  { name = "a kernel of another name is refused", run = misnamed },
   { name = "a failed compile names the kernel's line and keeps its log", run = failing },
   { name = "a compiler that does not end is killed", run = hanging },
   { name = "spills and C75xx are flagged, and kept", run = flagged },
