@@ -77,10 +77,7 @@ end
 
 -- Why a space has no point for the problem.
 function breed.why_empty(bound)
-  local worst
-  for _, r in ipairs(bound:count().removed) do
-    if not worst or r.count > worst.count then worst = r end
-  end
+  local worst = bound:killer()
   return worst and string.format("no point is left: rule '%s' removes most", worst.name)
          or "no point is left"
 end

@@ -105,7 +105,7 @@ local function survey(b, known, n, rng)
     end
   end
   for _, item in ipairs(front) do
-    item.score = item.score + item.score * (b:soft(item.cand)) // 20
+    item.score = model.score(b, item.cand, item.score)
   end
   table.sort(front, by_score)
   return front, rng:shuffled(drawn)

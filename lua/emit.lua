@@ -25,8 +25,12 @@ function emit.hash(key)
   return host.sha256(key):sub(1, 12)
 end
 
+local function stem_of(space_name, hash)
+  return space_name .. "-" .. hash
+end
+
 function emit.stem(space_name, key)
-  return space_name .. "-" .. emit.hash(key)
+  return stem_of(space_name, emit.hash(key))
 end
 
 -- Template errors carry their own `templates/x.cu:12:`; the key says which candidate met it.
@@ -53,10 +57,9 @@ end
 
 -- The names of one render. `launched` receives what the template declares. A template reads names and
 -- sets none: `tile_m = 32` would give a kernel that is not its key's.
-local function environment(item, launched)
-  local space, full = item.b.space, item.full
-  local env = {}
-  local own = { space = space.name, key = item.key, hash = emit.hash(item.key) }
+local function environment(item, hash, launched)
+  local full, env = item.full, {}
+  local own = { space = item.b.space.name, key = item.key, hash = hash }
   function own.launch(t)
     if launched.desc then error("launch { ... } is called twice", 2) end
     local ok, d = pcall(desc.check, t)
@@ -72,7 +75,7 @@ local function environment(item, launched)
   return setmetatable(env, { __newindex = refuse_write, __index = function(_, name)
     if own[name] then return own[name] end
     local v = full[name]
-    if v ~= nil and (not sizes[name] or space.bake) then return v end
+    if v ~= nil and not sizes[name] then return v end
     if library[name] then return library[name] end
     if sizes[name] then
       error("'" .. name .. "' is not part of the key: a kernel serves every size", 2)
@@ -106,7 +109,8 @@ end
 function emit.render(item)
   local space = item.b.space
   local launched = {}
-  local env = environment(item, launched)
+  local hash = emit.hash(item.key)
+  local env = environment(item, hash, launched)
   local ok, text = bounded(function() return (load_template(space.template):render(env)) end)
   if not ok then template_fail(text, item.key) end
   if not launched.desc then
@@ -116,9 +120,9 @@ function emit.render(item)
   local id = { key = item.key, arch = space.arch, layout = full.layout, dtype = full.dtype,
                acc = full.acc }
   return {
-    text = head(item, emit.hash(item.key)) .. text,
+    text = head(item, hash) .. text,
     desc = desc.line(launched.desc, id), launch = launched.desc,
-    key = item.key, hash = emit.hash(item.key), stem = emit.stem(space.name, item.key),
+    key = item.key, hash = hash, stem = stem_of(space.name, hash),
   }
 end
 

@@ -246,9 +246,4 @@ function knobs.parse(verb, argv)
   return opt
 end
 
--- "4096x4096x4096 nn f16 acc f32".
-function knobs.problem_text(p)
-  return fmt("%dx%dx%d %s %s acc %s", p.M, p.N, p.K, p.layout, p.dtype, p.acc)
-end
-
 return knobs

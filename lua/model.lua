@@ -88,4 +88,9 @@ function model.predict(bound, c)
   return math.floor(LAUNCH_NS + math.max(body, dram) + 0.5)
 end
 
+-- `ns` of a candidate with its broken soft rules at 5 % each.
+function model.score(bound, cand, ns)
+  return ns + ns * (bound:soft(cand)) // 20
+end
+
 return model

@@ -20,7 +20,7 @@ local function mul(a, b)
   return a * b
 end
 
-points.add, points.mul, points.HUGE = add, mul, HUGE
+points.HUGE = HUGE
 
 -- below[d]: raw number of points under one value of parameter d.
 local function sizes(params)

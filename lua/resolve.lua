@@ -362,6 +362,5 @@ function resolve.why(rule, V)
   return table.concat(out)
 end
 
-resolve.point_text = point_text
 
 return resolve

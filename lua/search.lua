@@ -137,12 +137,6 @@ end
 
 -- ------------------------------------------------------------------------------- begin
 
--- Where a spec lies: a path, or the name of a shipped space.
-local function spec_path(name)
-  if name:find("/", 1, true) or name:find("%.lua$") then return name end
-  return host.root .. "/spaces/" .. name .. ".lua"
-end
-
 -- What a search reads besides its spec: what kernels are made of, and the shipped spaces, whose
 -- values the random mutator knows.
 local function shipped_hash()
@@ -186,7 +180,7 @@ local function head_of(s, sp, text)
 end
 
 local function begin(opt, mutator)
-  local path, sp, problem = spec_path(opt.space[1]), space.load(opt.space[1]), opt.problems[1]
+  local path, sp, problem = space.path(opt.space[1]), space.load(opt.space[1]), opt.problems[1]
   local text, err = host.read(path)
   if not text then fail(err) end
   local bound = space.bind(sp, problem, opt.device)

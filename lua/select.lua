@@ -38,8 +38,8 @@ local function keep(best, entry, limit)
   best[limit + 1] = nil
 end
 
--- The best predicted candidates of one bound space, as items. A soft rule broken counts as 5 % of
--- the time; it is only asked of those that are near the front, because most never get there.
+-- The best predicted candidates of one bound space, as items. Soft rules are only asked of those that
+-- are near the front, because most never get there.
 local function best_of(b, limit)
   local front = {}
   for cand, full in b:each() do
@@ -51,7 +51,7 @@ local function best_of(b, limit)
   local items = {}
   for i, entry in ipairs(front) do
     local item = new_item(b, entry.cand)
-    item.score = item.ns + item.ns * (b:soft(entry.cand)) // 20
+    item.score = model.score(b, entry.cand, item.ns)
     items[i] = item
   end
   table.sort(items, by_score)
@@ -72,9 +72,15 @@ local function load_space(name)
   return loaded[name]
 end
 
+local listed = {} -- by device: the files of spaces/ are not read again for every problem
+
 function select_.spaces(device, opt)
-  local out = {}
-  for i, name in ipairs(opt.space or space.list(device)) do out[i] = load_space(name) end
+  local names, out = opt.space, {}
+  if not names then
+    listed[device.name] = listed[device.name] or space.list(device)
+    names = listed[device.name]
+  end
+  for i, name in ipairs(names) do out[i] = load_space(name) end
   return out
 end
 
@@ -139,10 +145,7 @@ end
 
 -- Why a bound space has no candidate: the rule that removes most.
 local function killer(b)
-  local worst
-  for _, r in ipairs(b:count().removed) do
-    if not worst or r.count > worst.count then worst = r end
-  end
+  local worst = b:killer()
   if not worst then return string.format("space '%s' is empty", b.space.name) end
   return string.format("space '%s' has no candidate, rule '%s': %s", b.space.name, worst.name,
                        (worst.why or "removes them all"):gsub("[{}]", ""))

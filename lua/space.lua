@@ -7,6 +7,7 @@ local device = require "device"
 local dsl = require "dsl"
 local expr = require "expr"
 local fail = require "fail"
+local outdir = require "outdir"
 local points = require "points"
 local resolve = require "resolve"
 
@@ -18,7 +19,6 @@ local fmt = string.format
 local KEY_GIVENS = { "layout", "dtype", "acc" }
 local PROBLEM_FIELDS = { "M", "N", "K", "layout", "dtype", "acc" }
 local DOMAINS = { layout = { "nn", "tn", "nt", "tt" }, dtype = { "f16", "bf16" }, acc = { "f32", "f16" } }
-space.domains = DOMAINS
 
 -- Loading ------------------------------------------------------------------------------------------
 
@@ -43,10 +43,9 @@ local function locate(name)
   return folder() .. "/" .. name .. ".lua", folder(), name
 end
 
--- A path as messages show it: relative to the project where it is inside.
-local function shown(path)
-  local root = host.root .. "/"
-  return path:sub(1, #root) == root and path:sub(#root + 1) or path
+-- The file of a shipped space's name, or the path itself.
+function space.path(name)
+  return (locate(name))
 end
 
 local load_path
@@ -67,7 +66,7 @@ local function load_base(st, dir, chain)
 end
 
 local function load_text(path, text, dir, stem, chain)
-  local list = dsl.read(shown(path), text)
+  local list = dsl.read(outdir.shown(path), text)
   local head = list[1]
   if head.name ~= stem then dsl.refuse(head, "file '%s.lua' holds space '%s'", stem, head.name) end
   chain = table.move(chain, 1, #chain, 1, {})
@@ -173,6 +172,15 @@ function methods:count()
     if r.rule and r.count > 0 then r.why = resolve.why(r.rule, known) end
   end
   return result
+end
+
+-- The rule that removes most points, {name, why, count}; nil where none removes any.
+function methods:killer()
+  local worst
+  for _, r in ipairs(self:count().removed) do
+    if r.count > 0 and (not worst or r.count > worst.count) then worst = r end
+  end
+  return worst
 end
 
 -- Values of a candidate before its lets; refuses one that lacks a parameter.

@@ -2,8 +2,8 @@
 
 local dsl = require "dsl"
 local fail = require "fail"
-local knobs = require "knobs"
 local points = require "points"
+local rank = require "rank"
 local space = require "space"
 local tab = require "tab"
 
@@ -121,14 +121,14 @@ local function count_one(sp, problem, dev)
   local result = space.bind(sp, problem, dev):count()
   local rows = {}
   for i, r in ipairs(result.removed) do rows[i] = { r.name, count_text(r.count), unfilled(r.why) } end
-  host.out(fmt("space %s, %s, %s\n", sp.name, knobs.problem_text(problem), dev.name))
+  host.out(fmt("space %s, %s, %s\n", sp.name, rank.title(problem), dev.name))
   host.out(fmt("product  %s\nvalid    %s\n", count_text(result.product), count_text(result.valid)))
   if #rows > 0 then
     host.out("\n" .. tab.format(rows, { { title = "rule", key = 1, align = "left" },
       { title = "removed", key = 2, align = "right" }, { title = "why", key = 3, align = "left" } }))
   end
   if result.valid == 0 then
-    return fmt("space '%s' has no valid point for %s on %s: %s", sp.name, knobs.problem_text(problem),
+    return fmt("space '%s' has no valid point for %s on %s: %s", sp.name, rank.title(problem),
       dev.name, killers(result))
   end
 end
@@ -178,7 +178,7 @@ local function explain_one(b, key, cand)
     for i, title in ipairs { ... } do columns[i] = { title = title, key = i, align = "left" } end
     return columns
   end
-  host.out(fmt("key %s\n%s, %s\n\n", key, knobs.problem_text(b.problem), b.device.name))
+  host.out(fmt("key %s\n%s, %s\n\n", key, rank.title(b.problem), b.device.name))
   host.out(tab.format(values, left("let", "value", "expression", "with numbers")))
   host.out("\n" .. tab.format(rows, left("rule", "", "expression", "with numbers", "why")))
 end

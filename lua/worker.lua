@@ -8,7 +8,7 @@
 local fail = require "fail"
 local outdir = require "outdir"
 
-local worker = { timeouts = { ready = 60, problem = 120, time = 60 }, grace = 2 }
+local worker = { timeouts = { ready = 60, problem = 120, time = 60 } }
 
 local signals = { [4] = "SIGILL", [6] = "SIGABRT", [7] = "SIGBUS", [8] = "SIGFPE", [9] = "SIGKILL",
                   [11] = "SIGSEGV", [15] = "SIGTERM" }
