@@ -10,6 +10,7 @@ local fail = require "fail"
 local fake = require "fake"
 local model = require "model"
 local outdir = require "outdir"
+local progress = require "progress"
 local rank = require "rank"
 local select_ = require "select"
 local space = require "space"
@@ -19,12 +20,22 @@ local verbs = {}
 
 -- ------------------------------------------------------------------------------- gen and build
 
+local MANY = 20 -- problems from which on a progress line is worth it
+
 -- The items of every problem of `opt`, or of its key.
 local function items_of(opt)
-  local items = {}
-  for _, problem in ipairs(select_.problems(opt)) do
+  local items, problems = {}, select_.problems(opt)
+  local p = #problems >= MANY and progress.new("select", #problems) or nil
+  for i, problem in ipairs(problems) do
+    if host.interrupted() then
+      if p then p:done() end
+      fail(string.format("interrupted: candidates of %d of %d problems chosen, nothing written", i - 1,
+                         #problems))
+    end
     for _, item in ipairs(select_.pick(problem, opt.device, opt)) do items[#items + 1] = item end
+    if p then p:step(rank.title(problem)) end
   end
+  if p then p:done() end
   return items
 end
 

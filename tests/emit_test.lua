@@ -246,6 +246,23 @@ local function gen_key()
   assert(code == 0 and count == 2 and files()[stem .. ".cu"]:find(key, 1, true))
 end
 
+-- SIGINT while candidates are chosen for many problems: one line, nothing written.
+local function interrupted_gen()
+  local out, list = sh.tmpdir "interrupted gen", {}
+  for i = 1, 400 do list[i] = string.format("%dx512x512", 64 * i) end
+  assert(host.write(out .. "/many.txt", table.concat(list, "\n")))
+  local child = host.spawn { argv = { sh.loom, "gen", "SHAPES=" .. out .. "/many.txt", "NVCC=none", "OUT=" .. out },
+                             stderr = out .. "/err" }
+  child:recv(1) -- nothing is printed before the end
+  assert(sh.run({ "sh", "-c", "kill -INT " .. child:pid() }).code == 0)
+  while child:recv(60) do end
+  assert(child:close() == 1)
+  local said = assert(host.read(out .. "/err"))
+  assert(said:find("interrupted: candidates of %d+ of 800 problems chosen, nothing written\n$"), said)
+  assert(not host.stat(out .. "/kernels"), "it went on")
+  sh.remove(out)
+end
+
 -- A template of one's own needs no entry in the model; what it must not do is refused at its line.
 local function own_template()
   local copy = sh.tmpdir "own template"
@@ -328,4 +345,5 @@ return {
   { name = "gen leaves the kernels of earlier runs", run = gen_keeps },
   { name = "gen KEY= writes exactly that kernel", run = gen_key },
   { name = "a template of one's own works, and what it must not do is refused", run = own_template },
+  { name = "Ctrl-C while candidates are chosen ends gen", run = interrupted_gen },
 }
