@@ -1,36 +1,22 @@
--- dsl: the words of a space file, and the sealed room it runs in. A spec is Lua text, but all it can
--- reach are the statements below and `ipairs`: no io, os, require, load, pairs, string methods; a
--- limited number of instructions and bytes; integers only. Each statement is checked at once and
--- kept as a plain record with its own file:line; dsl.read returns the list of them in source order.
--- What statements mean together (inheritance, names, types) is resolve.lua's part.
+-- dsl: the words of a space file. A spec is Lua text that runs in a sealed room (room.lua) and can
+-- call the statements below. Each statement is checked at once and kept as a plain record with its
+-- own file:line; dsl.read returns the list of them in source order. What statements mean together
+-- (inheritance, names, types) is resolve.lua's part.
 --
 -- While a spec runs strings have no methods: this file calls string.format and its like directly.
 
 local fail = require "fail"
+local room = require "room"
 
 local dsl = {}
 
 local fmt = string.format
 
 dsl.format = 1
-dsl.instructions = 10 * 1000 * 1000
-dsl.bytes = 64 * 1024 * 1024
 dsl.values = 65536 -- values one parameter may have
 dsl.statements = 1000 -- statements of one file
 
-local CHUNK = "=spec" -- stands for the file's name while it runs: Lua would shorten a long one
-
 -- Places and complaints ------------------------------------------------------------------------
-
--- The line of the statement that is running: the innermost level that is the spec's own.
-local function current_line(run)
-  for level = 3, 200 do
-    local info = debug.getinfo(level, "Sl")
-    if not info then break end
-    if info.source == CHUNK and info.currentline > 0 then return info.currentline end
-  end
-  return run.line
-end
 
 function dsl.label(st)
   return st.name and fmt("%s '%s'", st.kind, st.name) or st.kind
@@ -271,7 +257,7 @@ function handlers.seed(st, t)
   end
 end
 
--- The room ---------------------------------------------------------------------------------------
+-- The words --------------------------------------------------------------------------------------
 
 local WORDS = { -- word, does a name come first, type of what follows
   { "space", true, "table" }, { "given", false, "table" }, { "param", true, "table" },
@@ -297,7 +283,7 @@ local BODY = { table = "{ ... }", string = "an expression in quotes" }
 local function begin(run, kind)
   local open = run.open
   if open then refuse(open, "wants %s after its name", BODY[open.body]) end
-  local st = { kind = kind, file = run.file, line = current_line(run) }
+  local st = { kind = kind, file = run.file, line = room.line(run) }
   run.line = st.line
   if #run.list >= dsl.statements then refuse(st, "more than %d statements", dsl.statements) end
   local first = run.list[1]
@@ -334,82 +320,12 @@ local function word(run, kind, named, body_type)
   end
 end
 
-local CLOSED = { io = true, os = true, require = true, load = true, loadstring = true, dofile = true,
-  loadfile = true, debug = true, pairs = true, next = true, string = true, table = true, math = true,
-  coroutine = true, utf8 = true, package = true, setmetatable = true, getmetatable = true,
-  rawset = true, rawget = true, rawequal = true, rawlen = true, pcall = true, xpcall = true,
-  error = true, assert = true, print = true, select = true, tostring = true, tonumber = true,
-  type = true, collectgarbage = true, host = true, _G = true, warn = true }
-
-local function environment(run)
-  local env = { ipairs = ipairs }
-  for _, w in ipairs(WORDS) do env[w[1]] = word(run, w[1], w[2], w[3]) end
-  local function place() return fmt("%s:%d", run.file, current_line(run)) end
-  return setmetatable({}, {
-    __index = function(_, name)
-      if env[name] then return env[name] end
-      if CLOSED[name] then fail(fmt("%s: a space file cannot use '%s'", place(), name)) end
-      fail(fmt("%s: unknown statement '%s'%s", place(), tostring(name),
-        fail.near(tostring(name), NAMES)))
-    end,
-    __newindex = function(_, name)
-      fail(fmt("%s: '%s' would be global: write 'local %s'", place(), tostring(name), tostring(name)))
-    end,
-    __metatable = false,
-  })
-end
-
-local STEP = 1000 -- instructions between two looks
-
--- Runs the chunk in a coroutine of its own: after an error its stack is still there to look at,
--- which is the only way to learn where memory ran out.
-local function limited(run, chunk)
-  local left = dsl.instructions // STEP
-  local room = coroutine.create(chunk)
-  debug.sethook(room, function()
-    left = left - 1
-    if left > 0 then return end
-    fail(fmt("%s:%d: more than %d instructions: does it end?", run.file, current_line(run),
-      dsl.instructions))
-  end, "", STEP)
-  local methods = getmetatable("")
-  debug.setmetatable("", nil)
-  host.memory(dsl.bytes)
-  local ok, err = coroutine.resume(room)
-  host.memory(0)
-  debug.setmetatable("", methods)
-  return ok, err, room
-end
-
--- The innermost line of the spec on a stack that an error left behind.
-local function line_of(room, run)
-  for level = 0, 200 do
-    local info = room and debug.getinfo(room, level, "Sl")
-    if not info then break end
-    if info.source == CHUNK and info.currentline > 0 then return info.currentline end
-  end
-  return run.line
-end
-
--- Lua's own message, "spec:12: ...", at the user's file.
-local function lua_message(run, err, room)
-  if fail.text(err) then return fail.text(err) end
-  if type(err) ~= "string" then error(err, 0) end
-  if string.find(err, "not enough memory", 1, true) then
-    return fmt("%s:%d: more than %d MiB of memory", run.file, line_of(room, run), dsl.bytes >> 20)
-  end
-  local line, rest = string.match(err, "^spec:(%d+): (.*)$")
-  return fmt("%s:%s: %s", run.file, line or line_of(room, run), string.match(rest or err, "^[^\n]*"))
-end
-
 -- The statements of a space file in source order; `file` is its name in messages.
 function dsl.read(file, text)
   local run = { file = file, line = 1, list = {} }
-  local chunk, err = load(text, CHUNK, "t", environment(run))
-  if not chunk then fail(lua_message(run, err)) end
-  local ok, room
-  ok, err, room = limited(run, chunk)
-  if not ok then fail(lua_message(run, err, room)) end
+  local words = {}
+  for _, w in ipairs(WORDS) do words[w[1]] = word(run, w[1], w[2], w[3]) end
+  room.run(run, text, words, NAMES)
   if run.open then refuse(run.open, "wants %s after its name", BODY[run.open.body]) end
   if #run.list == 0 then fail(fmt("%s:1: no space: a file begins with space \"name\" { ... }", file)) end
   return run.list

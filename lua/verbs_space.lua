@@ -1,9 +1,6 @@
--- verbs_space: the verbs that look at a space without making kernels: space, count, explain.
+-- verbs_space: `loom space` prints what a space declares.
 
 local dsl = require "dsl"
-local fail = require "fail"
-local points = require "points"
-local rank = require "rank"
 local space = require "space"
 local tab = require "tab"
 
@@ -86,109 +83,6 @@ function verbs.space(opt)
   for i, name in ipairs(opt.space or space.names()) do
     if i > 1 then host.out("\n") end
     print_space(space.load(name))
-  end
-  return 0
-end
-
--- count --------------------------------------------------------------------------------------------
-
-local function count_text(n)
-  return n == points.HUGE and "> 9.2e18" or tostring(n)
-end
-
--- "'a' removed 12, 'b' removed 3": the rules that removed anything, the worst first.
-local function killers(result)
-  local list = {}
-  for i, r in ipairs(result.removed) do
-    if r.count > 0 then list[#list + 1] = { name = r.name, count = r.count, at = i } end
-  end
-  table.sort(list, function(a, b)
-    if a.count ~= b.count then return a.count > b.count end
-    return a.at < b.at
-  end)
-  local out = {}
-  for i, r in ipairs(list) do out[i] = fmt("'%s' removed %s", r.name, count_text(r.count)) end
-  return table.concat(out, ", ")
-end
-
--- A reason that speaks of many points: its names stand for the values that each of them has.
-local function unfilled(why)
-  return (why:gsub("[{}]", ""))
-end
-
--- Prints one count; returns what is wrong with it, nil when a point is left.
-local function count_one(sp, problem, dev)
-  local result = space.bind(sp, problem, dev):count()
-  local rows = {}
-  for i, r in ipairs(result.removed) do rows[i] = { r.name, count_text(r.count), unfilled(r.why) } end
-  host.out(fmt("space %s, %s, %s\n", sp.name, rank.title(problem), dev.name))
-  host.out(fmt("product  %s\nvalid    %s\n", count_text(result.product), count_text(result.valid)))
-  if #rows > 0 then
-    host.out("\n" .. tab.format(rows, { { title = "rule", key = 1, align = "left" },
-      { title = "removed", key = 2, align = "right" }, { title = "why", key = 3, align = "left" } }))
-  end
-  if result.valid == 0 then
-    return fmt("space '%s' has no valid point for %s on %s: %s", sp.name, rank.title(problem),
-      dev.name, killers(result))
-  end
-end
-
--- Without SPACE every space of the device is counted, and one that serves the problem is enough.
-function verbs.count(opt)
-  local empty, served, first = {}, {}, true
-  for _, name in ipairs(opt.space or space.list(opt.device)) do
-    local sp = space.load(name)
-    for i, problem in ipairs(opt.problems) do
-      if not first then host.out("\n") end
-      first = false
-      local text = count_one(sp, problem, opt.device)
-      empty[#empty + 1] = text
-      served[i] = served[i] or not text
-    end
-  end
-  for _, text in ipairs(empty) do host.err("loom: " .. text .. "\n") end
-  if opt.space then return #empty > 0 and 1 or 0 end
-  for i = 1, #opt.problems do
-    if not served[i] then return 1 end
-  end
-  return 0
-end
-
--- explain ------------------------------------------------------------------------------------------
-
-local function verdict(row)
-  if row.ok == nil then return row.error and "error" or "-" end
-  return row.ok and "ok" or (row.kind == "prefer" and "soft" or "NO")
-end
-
-local function explain_one(b, key, cand)
-  local rules, lets = b:explain(cand)
-  local rows = {}
-  for i, r in ipairs(rules) do
-    local reason = verdict(r) ~= "ok" and (r.error or r.why) or ""
-    rows[i] = { r.kind == "when" and r.rule or r.kind .. " " .. r.rule, verdict(r), r.expr, r.filled, reason }
-  end
-  local values = {}
-  for i, l in ipairs(lets) do
-    local value = l.value
-    values[i] = { l.name, value == nil and (l.error or "-") or tostring(value), l.expr, l.filled }
-  end
-  local function left(...)
-    local columns = {}
-    for i, title in ipairs { ... } do columns[i] = { title = title, key = i, align = "left" } end
-    return columns
-  end
-  host.out(fmt("key %s\n%s, %s\n\n", key, rank.title(b.problem), b.device.name))
-  host.out(tab.format(values, left("let", "value", "expression", "with numbers")))
-  host.out("\n" .. tab.format(rows, left("rule", "", "expression", "with numbers", "why")))
-end
-
-function verbs.explain(opt)
-  if not opt.key then fail.usage("verb 'explain' wants KEY=space:name=value,...") end
-  local _, _, cand, sp = space.parse_key(opt.key)
-  for i, problem in ipairs(opt.problems) do
-    if i > 1 then host.out("\n") end
-    explain_one(space.bind(sp, problem, opt.device), opt.key, cand)
   end
   return 0
 end

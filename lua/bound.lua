@@ -1,0 +1,259 @@
+-- bound: a space bound to a problem and a device, which is what the rest works with: valid
+-- candidates in a fixed order, counts, keys, reasons. A candidate is a flat table {tile_m = 128, ...,
+-- layout =, dtype =, acc =}; everything else about it is a function of it and the problem. Walking
+-- and counting points is points.lua's part.
+
+local device = require "device"
+local dsl = require "dsl"
+local expr = require "expr"
+local fail = require "fail"
+local points = require "points"
+local resolve = require "resolve"
+
+local bound = {}
+
+local fmt = string.format
+
+-- Part of every key, in this order, whether a spec names them or not.
+bound.key_givens = { "layout", "dtype", "acc" }
+
+local KEY_GIVENS = bound.key_givens
+local PROBLEM_FIELDS = { "M", "N", "K", "layout", "dtype", "acc" }
+
+local methods = {}
+local meta = { __index = methods }
+
+-- One function that copies the candidate's fields out of V: faster than a loop.
+local function copier(sp)
+  local fields = {}
+  for _, name in ipairs(KEY_GIVENS) do fields[#fields + 1] = fmt("%s=V.%s", name, name) end
+  for _, param in ipairs(sp.params) do
+    for _, name in ipairs(param.names) do fields[#fields + 1] = fmt("%s=V.%s", name, name) end
+  end
+  return load("return function(V) return {" .. table.concat(fields, ",") .. "} end", "=copy", "t")()
+end
+
+function bound.new(sp, problem, dev)
+  if not sp.template then
+    fail(fmt("space '%s' is a base for others: it has no template, so no kernels", sp.name))
+  end
+  if sp.missing then fail(sp.missing) end
+  if not device.runs(dev, sp.arch) then
+    fail(fmt("space '%s' is for %s, '%s' is %s", sp.name, sp.arch, dev.name, dev.arch))
+  end
+  for _, param in ipairs(sp.params) do
+    for i, row in ipairs(param.rows) do
+      if param.default and dsl.same_row(row, param.default) then param.pin = i end
+    end
+  end
+  local b = setmetatable({ space = sp, problem = problem, device = dev, copy = copier(sp) }, meta)
+  b.base = {}
+  for _, name in ipairs(PROBLEM_FIELDS) do b.base[name] = problem[name] end
+  for name, field in pairs(sp.device_names) do b.base[name] = dev[field] end
+  return b
+end
+
+-- A fresh table of values with the problem's and the device's.
+local function values(b)
+  local V = {}
+  for name, value in pairs(b.base) do V[name] = value end
+  return V
+end
+
+-- Iterator over the valid candidates: cand, then the table of all values as b:full would give it,
+-- which the next step overwrites.
+function methods:each()
+  local V = values(self)
+  local step, copy = points.each(self.space, V), self.copy
+  return function()
+    if step() then return copy(V), V end
+  end
+end
+
+-- {product, valid, removed = {{name, why, count}...}}; the sum of the last two is the first.
+function methods:count()
+  local V = values(self)
+  local result = points.count(self.space, V)
+  local known = values(self)
+  for _, r in ipairs(result.removed) do
+    -- a rule that removed nothing keeps its bare text: filled in, it would state what is not so
+    if r.rule and r.count > 0 then r.why = resolve.why(r.rule, known) end
+  end
+  return result
+end
+
+-- The rule that removes most points, {name, why, count}; nil where none removes any.
+function methods:killer()
+  local worst
+  for _, r in ipairs(self:count().removed) do
+    if r.count > 0 and (not worst or r.count > worst.count) then worst = r end
+  end
+  return worst
+end
+
+-- Values of a candidate before its lets; refuses one that lacks a parameter.
+local function start(b, cand)
+  local V = values(b)
+  for _, param in ipairs(b.space.params) do
+    for _, name in ipairs(param.names) do
+      if cand[name] == nil then
+        fail(fmt("space '%s': the candidate lacks '%s'", b.space.name, name))
+      end
+      V[name] = cand[name]
+    end
+  end
+  return V
+end
+
+-- All names of the candidate: the problem's, parameters, lets (and device.* as flat names).
+function methods:full(cand)
+  local V, sp = start(self, cand), self.space
+  for d = 0, #sp.params do
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then V[step.let] = step.run(V) end
+    end
+  end
+  return V
+end
+
+local function row_of(param, V)
+  local row = {}
+  for i, name in ipairs(param.names) do row[i] = V[name] end
+  return row
+end
+
+local function pinned_away(param, V)
+  return param.when and not param.when.run(V) and not dsl.same_row(row_of(param, V), param.default)
+end
+
+local function pin_text(param, V)
+  return fmt("pinned to %s: %s is false", dsl.row_text(param.default), expr.show(param.when.tree, V))
+end
+
+-- true, or nil, the name of what refuses the candidate, and why with its numbers filled in.
+function methods:check(cand)
+  local V, sp = start(self, cand), self.space
+  for _, name in ipairs(KEY_GIVENS) do
+    if cand[name] ~= nil and cand[name] ~= self.problem[name] then
+      return nil, name, fmt("the candidate has %s, the problem %s", cand[name], self.problem[name])
+    end
+  end
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param and not dsl.row_index(param.rows, row_of(param, V)) then
+      return nil, param.name, fmt("%s is not among its values", dsl.row_text(row_of(param, V)))
+    elseif param and pinned_away(param, V) then
+      return nil, param.name .. " when", pin_text(param, V)
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then
+        V[step.let] = step.run(V)
+      elseif not step.run(V) then
+        return nil, step.rule.name, resolve.why(step.rule, V)
+      end
+    end
+  end
+  return true
+end
+
+local function known_all(e, V)
+  for _, name in ipairs(e.names) do
+    if V[name] == nil then return false end
+  end
+  return true
+end
+
+local function explain_rule(rule, V)
+  local row = { rule = rule.name, kind = rule.kind, expr = rule.expr.text, place = rule.st,
+    filled = expr.show(rule.expr.tree, V), why = resolve.why(rule, V) }
+  if known_all(rule.expr, V) then
+    local ok, result = pcall(rule.expr.run, V)
+    if ok then row.ok = result else row.error = fail.text(result) or error(result, 0) end
+  end
+  return row
+end
+
+-- Rows {rule, kind ("must", "when" or "prefer"), ok, expr, filled, why} in the order they are tried,
+-- and lets as rows {name, value or error}. ok is nil where a let failed that the rule needs.
+function methods:explain(cand)
+  local V, sp, rows, lets = start(self, cand), self.space, {}, {}
+  local function let(step)
+    if not known_all(step.expr, V) then return end
+    local ok, value = pcall(step.run, V)
+    if ok then V[step.let] = value else lets[step.let] = fail.text(value) or error(value, 0) end
+  end
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param and param.when and known_all(param.when, V) then
+      rows[#rows + 1] = { rule = param.name .. " when", kind = "when", ok = not pinned_away(param, V),
+        expr = param.st.when, filled = expr.show(param.when.tree, V), place = param.st,
+        why = fmt("pinned to %s where this is false", dsl.row_text(param.default)) }
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then let(step) else rows[#rows + 1] = explain_rule(step.rule, V) end
+    end
+  end
+  for _, rule in ipairs(sp.prefers) do rows[#rows + 1] = explain_rule(rule, V) end
+  local list = {}
+  for i, entry in ipairs(sp.lets) do
+    list[i] = { name = entry.name, value = V[entry.name], error = lets[entry.name], expr = entry.expr.text,
+      filled = expr.show(entry.expr.tree, V), doc = entry.st }
+  end
+  return rows, list
+end
+
+-- How many prefer rules the candidate violates, and their names.
+function methods:soft(cand)
+  local V, names = self:full(cand), {}
+  for _, rule in ipairs(self.space.prefers) do
+    if not rule.expr.run(V) then names[#names + 1] = rule.name end
+  end
+  return #names, names
+end
+
+-- The seed as a candidate of this problem, nil where a rule refuses it. What it leaves out takes the
+-- default or the first value; what `when` pins takes the default.
+local function plant(b, seed)
+  local V, sp = values(b), b.space
+  for d = 0, #sp.params do
+    local param = sp.params[d]
+    if param then
+      local row = param.rows[seed.rows[d]] or param.default or param.rows[1]
+      if param.when and not param.when.run(V) then row = param.default end
+      for i, name in ipairs(param.names) do V[name] = row[i] end
+    end
+    for _, step in ipairs(sp.steps[d]) do
+      if step.let then
+        V[step.let] = step.run(V)
+      elseif not step.run(V) then
+        return nil
+      end
+    end
+  end
+  return b.copy(V)
+end
+
+-- The valid seeds as candidates, in declared order, each once.
+function methods:seeds()
+  local cands, seen = {}, {}
+  for _, seed in ipairs(self.space.seeds) do
+    local cand = plant(self, seed)
+    local key = cand and self:key(cand)
+    if cand and not seen[key] then
+      seen[key] = true
+      cands[#cands + 1] = cand
+    end
+  end
+  return cands
+end
+
+function methods:key(cand)
+  local out = {}
+  for i, name in ipairs(KEY_GIVENS) do out[i] = name .. "=" .. self.problem[name] end
+  for _, param in ipairs(self.space.params) do
+    for _, name in ipairs(param.names) do out[#out + 1] = name .. "=" .. cand[name] end
+  end
+  return self.space.name .. ":" .. table.concat(out, ",")
+end
+
+return bound
