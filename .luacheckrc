@@ -3,7 +3,8 @@ std = "lua54"
 max_line_length = 120
 read_globals = { "host" }
 files["tests"] = { read_globals = { "skip" }, globals = { "host" }, max_line_length = 140 }
-local spec = { read_globals = { "space", "given", "param", "let", "must", "prefer", "seed", "ipairs" } }
+local spec = { read_globals = { "space", "given", "param", "let", "must", "prefer", "forbid", "seed", "search", "drop",
+  "extend", "narrow", "ipairs" } }
 files["spaces"] = { std = spec }
 files["tests/gpu/narrow"] = { std = spec }
-exclude_files = { "tests/fail", "out" }
+exclude_files = { "tests/fail", "tests/sandbox/*.lua", "out" }

@@ -106,6 +106,14 @@ static int was_interrupted(lua_State *L) {
   return 1;
 }
 
+/* cpu() -> seconds that this thread has worked; other processes do not count */
+static int cpu(lua_State *L) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  lua_pushnumber(L, (lua_Number)t.tv_sec + 1e-9 * (lua_Number)t.tv_nsec);
+  return 1;
+}
+
 /* memory(bytes|0): from now on the Lua heap may grow by that much at most */
 static int memory(lua_State *L) {
   lua_Integer bytes = luaL_checkinteger(L, 1);
@@ -147,11 +155,23 @@ static int line(lua_State *L) {
 }
 
 static const luaL_Reg functions[] = {
-    {"sha256", sha256},  {"isatty", is_tty},  {"columns", columns},
-    {"now", now},        {"time", unix_time}, {"cpus", cpus},
-    {"getenv", get_env}, {"memory", memory},  {"interrupted", was_interrupted},
-    {"out", out},        {"err", err},        {"template", host_template}, {"log", host_log},
-    {"db", db_open},     {"line", line},      {NULL, NULL},
+    {"sha256", sha256},
+    {"isatty", is_tty},
+    {"columns", columns},
+    {"now", now},
+    {"cpu", cpu},
+    {"time", unix_time},
+    {"cpus", cpus},
+    {"getenv", get_env},
+    {"memory", memory},
+    {"interrupted", was_interrupted},
+    {"out", out},
+    {"err", err},
+    {"template", host_template},
+    {"log", host_log},
+    {"db", db_open},
+    {"line", line},
+    {NULL, NULL},
 };
 
 void host_open(lua_State *L, const char *root) {

@@ -32,7 +32,8 @@ int host_fail(lua_State *L, const char *what, const char *path, int err);
 /* host.template(name, text) -> template, or throws "name:LINE: message".
  *   t:render(env) -> text, map, files   map[i] is the template line that made output line i;
  *                                       files[i] its file, and nil when all are this template
- *   t:run(env)                          the same into the render that is going on  */
+ *   t:run(env)                          the same into the render that is going on
+ *   t:lua() -> text                     the Lua that the template became, line for line  */
 int host_template(lua_State *L);
 
 /* host.log(path) -> log | nil, "locked" | nil, error: a file to append to, locked by this process.

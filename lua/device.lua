@@ -2,14 +2,16 @@
 -- it, the GPU of this machine, else the H200. Specs read the figures as device.<field>, so all are
 -- integers or strings, and every preset has every field.
 --
--- Sources. Per compute capability: "Technical Specifications per Compute Capability" of the CUDA C++
--- Programming Guide 13.0 (shared memory, registers, threads, blocks). Per product: NVIDIA's data
--- sheet or architecture white paper, named in `source`. tensor_tflops: dense f16 input, f32
--- accumulation; tensor_tflops_f16: f16 accumulation (GeForce runs that twice as fast).
+-- Sources: GUIDE for what the compute capability decides (shared memory, registers, threads, blocks);
+-- per product NVIDIA's data sheet or architecture white paper, named in `source`. `loom devices` shows
+-- both. tensor_tflops: dense f16 input, f32 accumulation; tensor_tflops_f16: f16 accumulation (GeForce
+-- runs that twice as fast).
 
 local fail = require "fail"
 
 local device = {}
+
+local GUIDE = "CUDA C++ Programming Guide 13.0, Technical Specifications per Compute Capability"
 
 -- smem_per_block is what a block may ask for (opt-in): 1 KiB of the SM's share is the system's.
 local CAPABILITY = {
@@ -49,10 +51,10 @@ local PRESETS = {
     source = "RTX Blackwell architecture white paper, appendix A" },
 }
 
-local by_name = {}
+local by_name, of_capability = {}, {}
 for _, preset in ipairs(PRESETS) do
   for _, more in ipairs { CAPABILITY[preset.cc], COMMON } do
-    for field, value in pairs(more) do preset[field] = value end
+    for field, value in pairs(more) do preset[field], of_capability[field] = value, true end
   end
   by_name[preset.name] = preset
 end
@@ -72,6 +74,19 @@ function device.fields()
   end
   table.sort(fields)
   return fields
+end
+
+-- Which of device.sources a field's figures come from.
+function device.source_of(field)
+  if field == "name" then return "" end
+  return of_capability[field] and "capability" or "product"
+end
+
+-- {name, text} of every source: one for all that a capability decides, one for each product.
+function device.sources()
+  local list = { { "capability", GUIDE } }
+  for i, preset in ipairs(PRESETS) do list[i + 1] = { preset.name, preset.source } end
+  return list
 end
 
 -- "integer" or "string" for a field, nil for an unknown one.

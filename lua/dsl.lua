@@ -5,6 +5,7 @@
 --
 -- While a spec runs strings have no methods: this file calls string.format and its like directly.
 
+local checks = require "checks"
 local fail = require "fail"
 local room = require "room"
 
@@ -15,69 +16,28 @@ local fmt = string.format
 dsl.format = 1
 dsl.values = 65536 -- values one parameter may have
 dsl.statements = 1000 -- statements of one file
+dsl.expression = 4096 -- bytes of one expression
+dsl.expressions = 256 * 1024 -- bytes of all expressions of one file
+dsl.prose = 1024 -- bytes of one doc or why
 
--- Places and complaints ------------------------------------------------------------------------
+dsl.label, dsl.complaint, dsl.refuse = checks.label, checks.complaint, checks.refuse
+dsl.row_text, dsl.rows_text = checks.row_text, checks.rows_text
+dsl.same_row, dsl.row_index = checks.same_row, checks.row_index
 
-function dsl.label(st)
-  return st.name and fmt("%s '%s'", st.kind, st.name) or st.kind
+local refuse, shown, string_keys, check_keys, check_value =
+  checks.refuse, checks.shown, checks.string_keys, checks.keys, checks.value
+
+local function prose(st, t, key)
+  return checks.one_line(st, fmt("'%s'", key), t[key], dsl.prose)
 end
 
--- Fails at the statement: "file:line: param 'x': message".
-function dsl.refuse(st, ...)
-  fail(fmt("%s:%d: %s: %s", st.file, st.line, dsl.label(st), fmt(...)))
-end
-
-local refuse = dsl.refuse
-
-local function shown(value)
-  if type(value) == "string" then return fmt("'%s'", value) end
-  if type(value) == "number" then return tostring(value) end
-  return "a " .. type(value)
-end
-
--- Keys of a table that are strings, sorted; refuses what is neither a string nor 1..#t.
-local function string_keys(st, t)
-  local keys = {}
-  for key in pairs(t) do
-    if type(key) == "string" then
-      keys[#keys + 1] = key
-    elseif math.type(key) ~= "integer" or key < 1 or key > #t then
-      refuse(st, "index %s in a list of %d", shown(key), #t)
-    end
+local function expression(st, text)
+  text = checks.one_line(st, st.kind == "param" and "'when'" or "the expression", text, dsl.expression)
+  st.run.expressions = st.run.expressions + #(text or "")
+  if st.run.expressions > dsl.expressions then
+    refuse(st, "more than %d bytes of expressions in one file", dsl.expressions)
   end
-  table.sort(keys)
-  return keys
-end
-
--- Refuses keys outside of `known` (a list) and values of another type than `types` says.
-local function check_keys(st, t, known, types)
-  for _, key in ipairs(string_keys(st, t)) do
-    local want = types[key]
-    if not want then refuse(st, "unknown key '%s'%s", key, fail.near(key, known)) end
-    local got = math.type(t[key]) or type(t[key])
-    if want ~= "any" and got ~= want then
-      refuse(st, "'%s' wants a%s %s, not %s", key, want == "integer" and "n" or "", want, shown(t[key]))
-    end
-  end
-end
-
-local function check_identifier(st, name, what)
-  if type(name) ~= "string" or not string.find(name, "^[%a_][%w_]*$") then
-    refuse(st, "%s %s is not a name of letters, digits and '_'", what, shown(name))
-  end
-end
-
--- A value that a key can hold: an integer, or a short word.
-local function check_value(st, value)
-  local kind = math.type(value) or type(value)
-  if kind == "float" then
-    refuse(st, "%s is a float; values are integers or strings", tostring(value))
-  elseif kind ~= "integer" and kind ~= "string" then
-    refuse(st, "a value is %s; values are integers or strings", shown(value))
-  elseif kind == "string" and not string.find(value, "^[%w_.+-]+$") then
-    refuse(st, "value '%s' has other characters than letters, digits, '_', '.', '+', '-'", value)
-  end
-  return kind
+  return text
 end
 
 -- Statements: each handler gets the record {kind, name, file, line} and the statement's table ----
@@ -104,20 +64,22 @@ function handlers.space(st, t)
     end
   end
   for _, key in ipairs(SPACE_KEYS) do st[key] = t[key] end
+  st.doc = prose(st, t, "doc")
 end
 
 function handlers.given(st, t)
   check_keys(st, t, {}, {})
   local seen = {}
   for _, name in ipairs(t) do
-    check_identifier(st, name, "given")
+    checks.identifier(st, name, "given")
     if seen[name] then refuse(st, "'%s' stands twice", name) end
     seen[name] = true
   end
   st.names = { table.unpack(t) }
 end
 
-local function range_values(st, range)
+-- {low, high} or {low, high, step} -> low, high, step.
+local function range_of(st, range)
   if #string_keys(st, range) > 0 or #range < 2 or #range > 3 then
     refuse(st, "range wants {low, high} or {low, high, step}")
   end
@@ -127,6 +89,11 @@ local function range_values(st, range)
   local lo, hi, step = range[1], range[2], range[3] or 1
   if step < 1 then refuse(st, "range has step %d", step) end
   if hi < lo then refuse(st, "range {%d, %d} is empty", lo, hi) end
+  return lo, hi, step
+end
+
+local function range_values(st, range)
+  local lo, hi, step = range_of(st, range)
   if hi - lo < 0 or (hi - lo) // step >= dsl.values then -- the difference may wrap
     refuse(st, "range has more than %d values", dsl.values)
   end
@@ -147,27 +114,6 @@ end
 local function check_one(st, value)
   check_value(st, value)
   return { value }
-end
-
--- Text of a row, as it stands in a message: 4, 'none' or {2, 4}.
-function dsl.row_text(row)
-  local out = {}
-  for i, value in ipairs(row) do out[i] = shown(value) end
-  return #out == 1 and out[1] or "{" .. table.concat(out, ", ") .. "}"
-end
-
-function dsl.same_row(a, b)
-  for i, value in ipairs(a) do
-    if b[i] ~= value then return false end
-  end
-  return #a == #b
-end
-
--- Where a row stands among others, nil when it does not.
-function dsl.row_index(rows, row)
-  for i, known in ipairs(rows) do
-    if dsl.same_row(known, row) then return i end
-  end
 end
 
 local function row_key(row)
@@ -193,37 +139,76 @@ local function check_unique(st)
   return seen
 end
 
-local PARAM_KEYS = { "doc", "default", "when", "range", "as" }
-local PARAM_TYPES = { doc = "string", default = "any", when = "string", range = "table", as = "table" }
-
--- Sets names (of its columns), rows (its values, each a list with one value for each name), default.
-function handlers.param(st, t)
-  check_keys(st, t, PARAM_KEYS, PARAM_TYPES)
-  st.doc, st.when, st.names, st.rows = t.doc, t.when, { st.name }, {}
-  if t.as then
-    if #string_keys(st, t.as) > 0 or #t.as < 2 then refuse(st, "'as' wants two names or more") end
-    for _, name in ipairs(t.as) do check_identifier(st, name, "tied name") end
-    st.names, st.tied = { table.unpack(t.as) }, true
+-- The default or the pin: a row that must be among the others.
+local function chosen(st, t, key, check)
+  if t[key] == nil then return nil end
+  local row = check(st, t[key])
+  if not dsl.row_index(st.rows, row) then
+    refuse(st, "%s %s is not among its values", key, dsl.row_text(row))
   end
-  if t.range and (#t > 0 or t.as) then refuse(st, "has both a range and a list of values") end
-  if #t > dsl.values then refuse(st, "has more than %d values", dsl.values) end
-  local check = t.as and check_row or check_one
-  for i, value in ipairs(t.range and range_values(st, t.range) or t) do st.rows[i] = check(st, value) end
-  if #st.rows == 0 then refuse(st, "has no values") end
-  check_types(st)
-  local seen = check_unique(st)
-  if t.default ~= nil then
-    st.default = check(st, t.default)
-    if not seen[row_key(st.default)] then
-      refuse(st, "default %s is not among its values", dsl.row_text(st.default))
-    end
-  elseif st.when then
-    refuse(st, "has 'when' and no 'default'")
-  end
+  return row
 end
 
+-- The values of a list or a range, each through `check`, into st.rows.
+local function fill_rows(st, t, check)
+  if t.range and (#t > 0 or t.as) then refuse(st, "has both a range and a list of values") end
+  if #t > dsl.values then refuse(st, "has more than %d values", dsl.values) end
+  st.rows = {}
+  for i, value in ipairs(t.range and range_values(st, t.range) or t) do st.rows[i] = check(st, value) end
+  if #st.rows == 0 then refuse(st, "has no values") end
+end
+
+local PARAM_KEYS = { "doc", "default", "when", "range", "as", "pin" }
+local PARAM_TYPES = { doc = "string", default = "any", when = "string", range = "table", as = "table",
+  pin = "any" }
+
+-- Sets names (of its columns), rows (its values, each a list with one value for each name), default
+-- and pin (rows too); ranged says that a range made the rows.
+function handlers.param(st, t)
+  check_keys(st, t, PARAM_KEYS, PARAM_TYPES)
+  st.doc, st.when, st.names = prose(st, t, "doc"), expression(st, t.when), { st.name }
+  if t.as then
+    if #string_keys(st, t.as) > 0 or #t.as < 2 then refuse(st, "'as' wants two names or more") end
+    for _, name in ipairs(t.as) do checks.identifier(st, name, "tied name") end
+    st.names, st.tied = { table.unpack(t.as) }, true
+  end
+  local check = t.as and check_row or check_one
+  fill_rows(st, t, check)
+  st.ranged = t.range ~= nil
+  check_types(st)
+  check_unique(st)
+  st.default, st.pin = chosen(st, t, "default", check), chosen(st, t, "pin", check)
+  if st.when and not st.default then refuse(st, "has 'when' and no 'default'") end
+end
+
+local CHANGE_KEYS = { "doc", "default", "range" }
+local CHANGE_TYPES = { doc = "string", default = "any", range = "table" }
+
+-- A value of a parameter that stands in another file, tied or not.
+local function check_any(st, value)
+  if type(value) ~= "table" then return check_one(st, value) end
+  if #value < 2 or #string_keys(st, value) > 0 then refuse(st, "a tied value wants a list of its parts") end
+  for _, part in ipairs(value) do check_value(st, part) end
+  return { table.unpack(value) }
+end
+
+-- extend and narrow: rows as above, or for narrow range = {low, high, step}. What they mean for the
+-- inherited parameter is inherit.lua's part.
+local function change(st, t)
+  check_keys(st, t, CHANGE_KEYS, CHANGE_TYPES)
+  st.doc, st.default = prose(st, t, "doc"), t.default ~= nil and check_any(st, t.default) or nil
+  if st.kind == "narrow" and t.range and #t == 0 then
+    st.range = { range_of(st, t.range) }
+    return
+  end
+  fill_rows(st, t, check_any)
+  check_unique(st)
+end
+
+handlers.extend, handlers.narrow = change, change
+
 handlers["let"] = function(st, text)
-  st.expr = text
+  st.expr = expression(st, text)
 end
 
 local RULE_KEYS = { "why" }
@@ -235,47 +220,121 @@ local function rule(st, t)
     refuse(st, "wants one expression in quotes, then why = \"...\"")
   end
   if not t.why then refuse(st, "lacks a 'why'") end
-  st.expr, st.why = t[1], t.why
+  if string.find(st.name, "^forbid%-%d+$") then
+    refuse(st, "the name '%s' is taken: forbid statements are counted so", st.name)
+  end
+  st.expr, st.why = expression(st, t[1]), prose(st, t, "why")
 end
 
 handlers.must, handlers.prefer = rule, rule
 
--- Values by parameter name; which of them exist only resolve.lua knows.
+-- name = value pairs into st.values, their names sorted into st.keys, without the key `apart`. Which
+-- of the names exist only resolve.lua knows.
+local function pairs_of(st, t, apart)
+  st.values, st.keys = {}, {}
+  for _, key in ipairs(string_keys(st, t)) do
+    local value = t[key]
+    if key ~= apart then
+      if type(value) == "table" then
+        if #value == 0 or #string_keys(st, value) > 0 then refuse(st, "'%s' wants a list of values", key) end
+        for _, x in ipairs(value) do check_value(st, x) end
+        value = { table.unpack(value) }
+      else
+        check_value(st, value)
+      end
+      st.values[key], st.keys[#st.keys + 1] = value, key
+    end
+  end
+end
+
 function handlers.seed(st, t)
   if #t > 0 then refuse(st, "wants name = value pairs") end
-  st.values, st.keys = {}, string_keys(st, t)
-  for _, key in ipairs(st.keys) do
-    local value = t[key]
-    if type(value) == "table" then
-      if #value == 0 or #string_keys(st, value) > 0 then refuse(st, "'%s' wants a list of values", key) end
-      for _, x in ipairs(value) do check_value(st, x) end
-      value = { table.unpack(value) }
-    else
-      check_value(st, value)
+  pairs_of(st, t)
+end
+
+function handlers.forbid(st, t)
+  if #t > 0 then refuse(st, "wants name = value pairs, then why = \"...\"") end
+  if type(t.why) ~= "string" then
+    refuse(st, t.why == nil and "lacks a 'why'" or "'why' wants a string, not %s", shown(t.why))
+  end
+  pairs_of(st, t, "why")
+  if #st.keys == 0 then refuse(st, "names no parameter: it would forbid all") end
+  st.why = prose(st, t, "why")
+end
+
+local function word_of(list)
+  return function(st, key, text)
+    for _, known in ipairs(list) do
+      if text == known then return text end
     end
-    st.values[key] = value
+    refuse(st, "%s '%s' is none of %s%s", key, text, table.concat(list, ", "), fail.near(text, list))
+  end
+end
+
+local function whole(low, high)
+  return function(st, key, x)
+    if x < low or x > high then refuse(st, "%s %d is not a number from %d to %d", key, x, low, high) end
+    return x
+  end
+end
+
+local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600 }
+
+local function seconds(st, key, text)
+  local digits, unit = string.match(text, "^(%d+)([smh]?)$")
+  local n = digits and #digits <= 9 and math.tointeger(tonumber(digits))
+  if not n or n == 0 then refuse(st, "%s '%s' is not a time like 60s, 30m or 2h", key, text) end
+  return n * SECONDS[unit]
+end
+
+-- Keys of `search` in the order they are shown: name, type, reader.
+local SEARCH = {
+  { "strategy", "string", word_of { "evolve" } }, { "mutator", "string", word_of { "random", "llm" } },
+  { "budget", "string", seconds }, { "rng", "integer", whole(0, 0x7fffffff) },
+  { "n", "integer", whole(1, 1000000) },
+}
+dsl.search_keys = {}
+local SEARCH_TYPES = {}
+for i, key in ipairs(SEARCH) do dsl.search_keys[i], SEARCH_TYPES[key[1]] = key[1], key[2] end
+
+-- Sets values by key; the budget in seconds.
+function handlers.search(st, t)
+  check_keys(st, t, dsl.search_keys, SEARCH_TYPES)
+  if #t > 0 then refuse(st, "wants key = value pairs") end
+  st.values = {}
+  for _, key in ipairs(SEARCH) do
+    local value = t[key[1]]
+    if value ~= nil then st.values[key[1]] = key[3](st, key[1], value) end
+  end
+  if next(st.values) == nil then
+    refuse(st, "wants one of %s", table.concat(dsl.search_keys, ", "))
   end
 end
 
 -- The words --------------------------------------------------------------------------------------
 
-local WORDS = { -- word, does a name come first, type of what follows
+local WORDS = { -- word, does a name come first, type of what follows (nil: nothing)
   { "space", true, "table" }, { "given", false, "table" }, { "param", true, "table" },
   { "let", true, "string" }, { "must", true, "table" }, { "prefer", true, "table" },
-  { "seed", false, "table" },
+  { "forbid", false, "table" }, { "seed", false, "table" }, { "search", false, "table" },
+  { "drop", true }, { "extend", true, "table" }, { "narrow", true, "table" },
 }
 
 local NAMES = {}
 for i, word in ipairs(WORDS) do NAMES[i] = word[1] end
 
 local RULE_NAME = "^[%w_][%w_.-]*$"
+local PLAIN_NAME = { param = true, let = true, extend = true, narrow = true } -- expressions read them
 
 local function check_name(st)
-  local free = st.kind ~= "param" and st.kind ~= "let"
-  if free and type(st.name) == "string" and string.find(st.name, RULE_NAME) then return end
-  if not free and type(st.name) == "string" and string.find(st.name, "^[%a_][%w_]*$") then return end
-  fail(fmt("%s:%d: %s: %s is not a name of letters, digits and '_'%s", st.file, st.line, st.kind,
-    shown(st.name), free and " or '-'" or ""))
+  local name, free = st.name, not PLAIN_NAME[st.kind]
+  if type(name) ~= "string" or not string.find(name, free and RULE_NAME or "^[%a_][%w_]*$") then
+    st.name = nil
+    refuse(st, "%s is not a name of letters, digits and '_'%s", shown(name), free and " or '-'" or "")
+  elseif #name > checks.word then
+    st.name = nil
+    refuse(st, "the name '%s' has %d bytes; %d are the most", name, #name, checks.word)
+  end
 end
 
 local BODY = { table = "{ ... }", string = "an expression in quotes" }
@@ -283,7 +342,7 @@ local BODY = { table = "{ ... }", string = "an expression in quotes" }
 local function begin(run, kind)
   local open = run.open
   if open then refuse(open, "wants %s after its name", BODY[open.body]) end
-  local st = { kind = kind, file = run.file, line = room.line(run) }
+  local st = { kind = kind, file = run.file, line = room.line(run), run = run }
   run.line = st.line
   if #run.list >= dsl.statements then refuse(st, "more than %d statements", dsl.statements) end
   local first = run.list[1]
@@ -298,9 +357,18 @@ end
 
 local function finish(run, st, body)
   run.open = nil
+  if not st.body then refuse(st, "is complete: it takes no second body") end
   if type(body) ~= st.body then refuse(st, "wants %s, not %s", BODY[st.body], shown(body)) end
   handlers[st.kind](st, body)
+  st.run, st.body = nil, nil
   run.list[#run.list + 1] = st
+end
+
+-- A statement that is a name alone.
+local function finish_bare(run, st)
+  st.run = nil
+  run.list[#run.list + 1] = st
+  return function() refuse(st, "takes a name and nothing else") end
 end
 
 local function word(run, kind, named, body_type)
@@ -315,6 +383,7 @@ local function word(run, kind, named, body_type)
     local st = begin(run, kind)
     st.name, st.body = name, body_type
     check_name(st)
+    if not body_type then return finish_bare(run, st) end
     run.open = st
     return function(body) finish(run, st, body) end
   end
@@ -322,7 +391,7 @@ end
 
 -- The statements of a space file in source order; `file` is its name in messages.
 function dsl.read(file, text)
-  local run = { file = file, line = 1, list = {} }
+  local run = { file = file, line = 1, list = {}, expressions = 0 }
   local words = {}
   for _, w in ipairs(WORDS) do words[w[1]] = word(run, w[1], w[2], w[3]) end
   room.run(run, text, words, NAMES)

@@ -19,8 +19,19 @@ expr.reserved = { "and", "or", "not", "ceildiv", "min", "max", "device" }
 
 -- Tokens ---------------------------------------------------------------------------------------
 
+local SHOWN, BESIDE = 200, 60 -- a longer text is shown by what stands beside the place alone
+
+-- The part of a text that a message shows.
+local function excerpt(text, at)
+  if #text <= SHOWN then return text end
+  local from, to = math.max(1, at - BESIDE), math.min(#text, at + BESIDE)
+  while from > 1 and string.find(text, "^[\x80-\xbf]", from) do from = from - 1 end -- no half letters
+  while to < #text and string.find(text, "^[\x80-\xbf]", to + 1) do to = to + 1 end
+  return (from > 1 and "..." or "") .. string.sub(text, from, to) .. (to < #text and "..." or "")
+end
+
 local function stop(text, at, what, ...)
-  error({ expr = fmt("%s in '%s' at column %d", fmt(what, ...), text, at) }, 0)
+  error({ expr = fmt("%s in '%s' at column %d", fmt(what, ...), excerpt(text, at), at) }, 0)
 end
 
 local function integer(text, at, digits)
@@ -35,16 +46,25 @@ local function integer(text, at, digits)
   return value
 end
 
--- One entry a kind, tried in order: pattern anchored at the position, then what it becomes.
+local function itself(s) return s end
+local function quoted(s) return "str", string.sub(s, 2, -2) end
+
+-- One entry a kind, tried in order: what it begins with, the whole pattern, then what it becomes.
 local LEX = {
-  { "^%d[%w_.]*", function(s, text, at) return "int", integer(text, at, s) end },
-  { "^[%a_][%w_]*", function(s) return (WORDS[s] and s or "name"), s end },
-  { "^'[^']*'", function(s) return "str", string.sub(s, 2, -2) end },
-  { '^"[^"]*"', function(s) return "str", string.sub(s, 2, -2) end },
-  { "^//", function(s) return s end }, { "^==", function(s) return s end },
-  { "^~=", function(s) return s end }, { "^<=", function(s) return s end },
-  { "^>=", function(s) return s end }, { "^[-+*/%%<>(),]", function(s) return s end },
+  { "%d", "^%d[%w_.]*", function(s, text, at) return "int", integer(text, at, s) end },
+  { "[%a_]", "^[%a_][%w_]*", function(s) return (WORDS[s] and s or "name"), s end },
+  { "'", "^'[^']*'", quoted }, { '"', '^"[^"]*"', quoted },
+  { "/", "^//", itself }, { "=", "^==", itself }, { "~", "^~=", itself }, { "<", "^<=", itself },
+  { ">", "^>=", itself }, { "[-+*/%%<>(),]", "^[-+*/%%<>(),]", itself },
 }
+
+local BY_BYTE = {} -- first byte -> the entries that may fit
+for byte = 0, 255 do
+  BY_BYTE[byte] = {}
+  for _, rule in ipairs(LEX) do
+    if string.find(string.char(byte), rule[1]) then table.insert(BY_BYTE[byte], rule) end
+  end
+end
 
 -- What other languages write, and what this one does.
 local HINTS = {
@@ -53,10 +73,10 @@ local HINTS = {
 }
 
 local function lex_one(text, at)
-  for _, rule in ipairs(LEX) do
-    local from, to = string.find(text, rule[1], at)
+  for _, rule in ipairs(BY_BYTE[string.byte(text, at)]) do
+    local from, to = string.find(text, rule[2], at)
     if from then
-      local kind, value = rule[2](string.sub(text, from, to), text, at)
+      local kind, value = rule[3](string.sub(text, from, to), text, at)
       if kind == "name" then -- a dotted name is one name
         local _, last = string.find(text, "^[%w_]+%.[%a_][%w_.]*", at)
         if last then to, value = last, string.sub(text, at, last) end
@@ -160,6 +180,13 @@ local function prefix(p)
   unexpected(p, token)
 end
 
+-- Keeps {name, string} of `name == 'string'` and its like.
+local function note_compared(p, op, a, b)
+  if op ~= "==" and op ~= "~=" then return end
+  if a.op == "str" then a, b = b, a end
+  if a.op == "name" and b.op == "str" then p.compared[#p.compared + 1] = { a.value, b.value } end
+end
+
 function parse_from(p, floor)
   p.nest = p.nest + 1
   if p.nest > MAX_DEPTH then
@@ -169,6 +196,7 @@ function parse_from(p, floor)
   while (BINDS[p.tokens[p.at].kind] or 0) > floor do
     local op = take(p).kind
     local right = parse_from(p, BINDS[op])
+    note_compared(p, op, left, right)
     left = node(p, op, left.from, right.to, { left, right })
   end
   p.nest = p.nest - 1
@@ -182,14 +210,28 @@ local function guarded(f, ...)
   error(got, 0)
 end
 
--- text -> tree {text, root, names (in order of first use), tokens}, or nil and a message.
+local function parse(text)
+  local p = { text = text, tokens = lex(text), at = 1, nest = 0, names = {}, seen = {}, compared = {} }
+  local root = parse_from(p, 0)
+  take(p, "end")
+  return { text = text, root = root, names = p.names, tokens = p.tokens, compared = p.compared }
+end
+
+-- Trees of short texts are kept: a search or an editor loads much the same spec again and again.
+local KEPT, KEPT_BYTES = 2000, 200
+local kept, kept_count = {}, 0
+
+-- text -> tree {text, root, names (in order of first use), tokens, compared (pairs of a name and a string
+-- that it is compared with)}, or nil and a message. Trees are shared: the types at their nodes are those
+-- of the last check.
 function expr.parse(text)
-  return guarded(function()
-    local p = { text = text, tokens = lex(text), at = 1, nest = 0, names = {}, seen = {} }
-    local root = parse_from(p, 0)
-    take(p, "end")
-    return { text = text, root = root, names = p.names, tokens = p.tokens }
-  end)
+  if kept[text] then return kept[text] end
+  local tree, err = guarded(parse, text)
+  if tree and #text <= KEPT_BYTES then
+    if kept_count >= KEPT then kept, kept_count = {}, 0 end
+    kept[text], kept_count = tree, kept_count + 1
+  end
+  return tree, err
 end
 
 -- Types ----------------------------------------------------------------------------------------
@@ -204,7 +246,7 @@ local function article(kind)
 end
 
 local function source(tree, at)
-  return string.sub(tree.text, at.from, at.to)
+  return excerpt(string.sub(tree.text, at.from, at.to), 1)
 end
 
 local function clash(tree, at, what, ...)
@@ -407,18 +449,24 @@ local function wide(a, b, product)
   return product // b ~= a or product % b ~= 0
 end
 
--- A checked tree -> f(V). raise(V, message) must not return.
-function expr.compile(tree, raise)
+-- The text of the tree as a chunk that makes f(V); it does not depend on the types.
+local function chunk_of(tree)
   local g = { code = {}, top = 1 }
   local result = gen(g, tree.root, 1)
   local locals = {}
   for i = 1, g.top do locals[i] = "t" .. i end
   local text = fmt("local fault,wide,math_min=... return function(V) local %s %s return %s end",
     table.concat(locals, ","), table.concat(g.code, " "), result)
+  return assert(load(text, "=expr", "t"))
+end
+
+-- A checked tree -> f(V). raise(V, message) must not return.
+function expr.compile(tree, raise)
+  tree.chunk = tree.chunk or chunk_of(tree)
   local function faulty(V, kind, a, op, b)
     raise(V, fmt(FAULTS[kind], a, op, b))
   end
-  return assert(load(text, "=expr", "t"))(faulty, wide, math.mininteger)
+  return tree.chunk(faulty, wide, math.mininteger)
 end
 
 -- Printer --------------------------------------------------------------------------------------

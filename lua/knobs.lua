@@ -54,6 +54,11 @@ local function whole(low, high)
   end
 end
 
+local function switch(text, name)
+  if text ~= "0" and text ~= "1" then fail.usage(fmt("%s '%s' is neither 0 nor 1", name, text)) end
+  return text == "1"
+end
+
 local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600 }
 
 local function seconds(text, name)
@@ -113,6 +118,7 @@ local KNOBS = {
   { "DTYPE", word_of { "f16", "bf16" }, "f16 or bf16 (default f16)" },
   { "ACC", word_of { "f32", "f16" }, "accumulation, f32 or f16 (default f32)" },
   { "SPACE", split, "spaces, a list (default all that the device runs)" },
+  { "FLAT", switch, "1: the effective spec as one file, with the origin of each statement" },
   { "DEVICE", device.get, "preset of a GPU (default the one present, else h200)" },
   { "BACKEND", word_of { "cuda", "cpu", "fake" }, "cuda, cpu or fake" },
   { "KEY", plain, "one candidate by its key" },
@@ -123,6 +129,7 @@ local KNOBS = {
   { "MUTATOR", word_of { "random", "llm" }, "what edits the spec: random or llm (default random)" },
   { "RUN", run_name, "name of a search, its folder under out/search" },
   { "TIMEOUT", seconds, "limit of one compilation or job" },
+  { "LINES", switch, "1: kernels tell the compiler the template's lines (#line)" },
   { "OUT", plain, "folder of kernels/, cache/, store.db (default out)" },
   { "STORE", plain, "database of measurements (default store.db under OUT)" },
   { "NVCC", plain, "compiler" },
@@ -134,8 +141,8 @@ local PROBLEM = "SHAPE SHAPES LAYOUT DTYPE ACC"
 -- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key) a KEY. A knob by
 -- its name is what help says of it for this verb.
 local VERBS = {
-  gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N OUT NVCC TIMEOUT JOBS" },
-  build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS OUT NVCC TIMEOUT" },
+  gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N LINES OUT NVCC TIMEOUT JOBS" },
+  build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS LINES OUT NVCC TIMEOUT" },
   bench = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY N JOBS BUDGET TIMEOUT OUT STORE NVCC WORKER" },
   search = { problem = true,
@@ -145,7 +152,8 @@ local VERBS = {
     SPACE = "files of your own spaces that keys name, like my/mine.lua" },
   ["bench-gen"] = { knobs = "SPACE DEVICE N" },
   ["fake-worker"] = { knobs = "" },
-  space = { knobs = "SPACE" },
+  space = { knobs = "SPACE FLAT" },
+  devices = { knobs = "" },
   count = { problem = true, knobs = PROBLEM .. " SPACE DEVICE" },
   explain = { problem = true, knobs = PROBLEM .. " DEVICE KEY" },
 }

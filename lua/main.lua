@@ -16,10 +16,11 @@ local VERBS = {
   { "rank", "verbs_flow", "the measurements so far, best first" },
   { "release", "verbs_release", "the best measured kernels as a library of their own" },
   { "bench-gen", "bench_gen", "how fast candidates are listed and rendered" },
-  { "space", "verbs_space", "print a space: parameters, lets, rules and where they stand" },
+  { "space", "verbs_space", "print a space: statements and where they stand; FLAT=1: all of it as one file" },
+  { "devices", "verbs_space", "the presets of GPUs: every figure and where it comes from" },
   { "count", "verbs_points", "how many points a space has for a problem, and which rule removes how many" },
   { "explain", "verbs_points", "every rule of one candidate with its numbers filled in" },
-  { "edit", "verbs_edit", "change the domain of a parameter in a space file", usage = "FILE OP PARAM VALUE..." },
+  { "edit", "verbs_edit", "change a space file as text, or show a statement of it", usage = "FILE OP ..." },
   { "test", "testing", "run test files", usage = "FILE..." },
   { "fake-worker", "verbs_flow", "a bench worker without a GPU, for tests" },
   { "help", "main", "this list, or the knobs of a verb", usage = "[VERB]" },
@@ -52,6 +53,7 @@ local function help(argv)
   for i, knob in ipairs(list) do
     host.out(string.format("%s  %-8s %s\n", i == 1 and "\n" or "", knob[1], knob[2]))
   end
+  if verb[1] == "edit" then host.out("\n" .. require("verbs_edit").help()) end
 end
 
 local function dispatch(argv)

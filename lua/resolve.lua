@@ -1,5 +1,5 @@
--- resolve: statements -> space. Merges a child's statements into its base's, then gives every name
--- a meaning: kind, type, and depth, which is the number of parameters that must be bound before it
+-- resolve: statements -> space. Those of a child are merged into its base's (inherit.lua); every name
+-- gets a meaning: kind, type, and depth, which is the number of parameters that must be bound before it
 -- is known. Expressions are parsed, typed and compiled here, so whatever can be refused without a
 -- point is refused at load. Names are looked up after the merge: a base may use what only a child
 -- declares. Last, the schedule: which rules and lets run at which depth (points.lua runs it).
@@ -8,6 +8,8 @@ local device = require "device"
 local dsl = require "dsl"
 local expr = require "expr"
 local fail = require "fail"
+local inherit = require "inherit"
+local seeds = require "seeds"
 
 local resolve = {}
 
@@ -16,6 +18,9 @@ local fmt, refuse = string.format, dsl.refuse
 -- What a problem gives; `given` picks the ones a spec may name. No parameter may take these names.
 local PROBLEM = { M = "integer", N = "integer", K = "integer", layout = "string", dtype = "string",
   acc = "string" }
+-- What those of them that are strings may be.
+resolve.given_values = { layout = { "nn", "tn", "nt", "tt" }, dtype = { "f16", "bf16" }, acc = { "f32", "f16" } }
+
 local PROBLEM_NAMES = { "M", "N", "K", "layout", "dtype", "acc" }
 
 -- Names a template has already, or Lua or the expressions own.
@@ -25,40 +30,11 @@ for name in ([[space key hash include launch math string table ipairs assert err
   while]]):gmatch("%S+") do RESERVED[name] = true end
 for _, name in ipairs(expr.reserved) do RESERVED[name] = true end
 
--- Inheritance ------------------------------------------------------------------------------------
-
-local SLOT = { given = "given", param = "name ", let = "name ", must = "rule ", prefer = "rule " }
-
-local function slot(st)
-  return SLOT[st.kind] and SLOT[st.kind] .. (st.name or "")
-end
-
-local function refuse_twins(list)
-  local seen = {}
-  for _, st in ipairs(list) do
-    local at = slot(st)
-    if at and seen[at] then
-      refuse(st, "already declared at line %d", seen[at].line)
-    end
-    if at then seen[at] = st end
-  end
-end
-
--- The base's statements with the child's in place of those of the same name, then the child's own.
-local function merge(base, own)
-  local list, at, added = {}, {}, {}
-  for _, st in ipairs(base) do
-    list[#list + 1] = st
-    if slot(st) then at[slot(st)] = #list end
-  end
-  for _, st in ipairs(own) do
-    local place = slot(st) and at[slot(st)]
-    if place then list[place] = st elseif st.kind ~= "space" then added[#added + 1] = st end
-  end
-  return table.move(added, 1, #added, #list + 1, list)
-end
-
 -- Names ------------------------------------------------------------------------------------------
+
+local function refuse_taken(st, name, by)
+  refuse(st, "the name '%s' is already declared at %s:%d", name, by.file, by.line)
+end
 
 local function declare(sp, name, st, entry)
   local old = sp.names[name]
@@ -66,38 +42,80 @@ local function declare(sp, name, st, entry)
     refuse(st, "the name '%s' is taken: it belongs to the %s", name,
       PROBLEM[name] and "problem" or "language")
   elseif old then
-    refuse(st, "the name '%s' is already declared at %s:%d", name, old.st.file, old.st.line)
+    refuse_taken(st, name, old.st)
   end
   entry.st, entry.name = st, name
   sp.names[name] = entry
-  sp.order[#sp.order + 1] = name
+  sp.order[#sp.order + 1], entry.place = name, #sp.order + 1
+end
+
+local function declare_given(sp, st)
+  for _, name in ipairs(st.names) do
+    if not PROBLEM[name] then refuse(st, "unknown '%s'%s", name, fail.near(name, PROBLEM_NAMES)) end
+    declare(sp, name, st, { kind = "given", type = PROBLEM[name], depth = 0 })
+  end
+end
+
+-- A parameter: `domain` are its values, `rows` those that it may take: one alone when it is pinned.
+local function declare_param(sp, st)
+  local param = { kind = "param", name = st.name, names = st.names, tied = st.tied, domain = st.rows,
+    rows = st.pin and { st.pin } or st.rows, pinned = st.pin and true,
+    default = st.default and (st.pin or st.default), st = st, index = #sp.params + 1 }
+  param.default_at = param.default and dsl.row_index(param.rows, param.default)
+  sp.params[param.index] = param
+  for i, name in ipairs(st.names) do
+    declare(sp, name, st, { kind = "param", type = math.type(st.rows[1][i]) or "string",
+      depth = param.index, param = param, column = i })
+  end
+end
+
+-- The name of tied parameters is one more that seeds and edits know.
+local function check_tied(sp)
+  for _, param in ipairs(sp.params) do
+    local other = param.tied and sp.names[param.name]
+    if other and other.param == param then
+      refuse(param.st, "one of its tied names is its own")
+    elseif other then
+      refuse_taken(param.st, param.name, other.st)
+    elseif param.tied and RESERVED[param.name] then
+      refuse(param.st, "the name '%s' is taken: it belongs to the language", param.name)
+    end
+  end
+end
+
+-- Names of rules stand apart from those of values, so that `drop` knows which is meant.
+local function check_rules(sp)
+  local own = {}
+  for _, param in ipairs(sp.params) do own[param.name] = param.st end
+  for _, st in ipairs(sp.statements) do
+    local entry = sp.names[st.name]
+    local twin = (st.kind == "must" or st.kind == "prefer") and (entry and entry.st or own[st.name])
+    if twin and twin.file == sp.file and st.file ~= sp.file then refuse_taken(twin, st.name, st) end
+    if twin then refuse_taken(st, st.name, twin) end
+  end
 end
 
 local function declare_all(sp)
   for _, st in ipairs(sp.statements) do
     if st.kind == "given" then
-      for _, name in ipairs(st.names) do
-        if not PROBLEM[name] then
-          refuse(st, "unknown '%s'%s", name, fail.near(name, PROBLEM_NAMES))
-        end
-        declare(sp, name, st, { kind = "given", type = PROBLEM[name], depth = 0 })
-      end
+      declare_given(sp, st)
     elseif st.kind == "param" then
-      local param = { kind = "param", name = st.name, names = st.names, rows = st.rows, tied = st.tied,
-        default = st.default, st = st, index = #sp.params + 1 }
-      sp.params[param.index] = param
-      for i, name in ipairs(st.names) do
-        declare(sp, name, st, { kind = "param", type = math.type(st.rows[1][i]) or "string",
-          depth = param.index, param = param, column = i })
-      end
+      declare_param(sp, st)
     elseif st.kind == "let" then
       declare(sp, st.name, st, { kind = "let" })
       sp.lets[#sp.lets + 1] = sp.names[st.name]
     end
   end
+  check_tied(sp)
+  check_rules(sp)
 end
 
+-- Fails for a name that nothing has; a base without a template may leave it to its children.
 local function unknown(sp, st, name)
+  local drop = sp.dropped[name]
+  if drop then
+    fail(dsl.complaint(st, "'%s' is gone: %s:%d drops it", name, drop.file, drop.line), { unknown = true })
+  end
   for _, param in ipairs(sp.params) do
     if param.tied and param.name == name then
       refuse(st, "'%s' is the name of tied parameters: use '%s'", name,
@@ -110,8 +128,7 @@ local function unknown(sp, st, name)
     known = {}
     for i, f in ipairs(device.fields()) do known[i] = "device." .. f end
   end
-  fail(fmt("%s:%d: %s: unknown name '%s'%s", st.file, st.line, dsl.label(st), name,
-    fail.near(name, known)), { unknown = true })
+  fail(dsl.complaint(st, "unknown name '%s'%s", name, fail.near(name, known)), { unknown = true })
 end
 
 -- Expressions --------------------------------------------------------------------------------------
@@ -134,13 +151,15 @@ end
 
 -- Givens and parameters that decide the value, in declared order: what an error message names.
 local function roots_of(sp, entries)
-  local wanted, roots = {}, {}
+  local seen, roots = {}, {}
   for _, entry in ipairs(entries) do
-    for _, name in ipairs(entry.roots or { entry.name }) do wanted[name] = true end
+    for _, name in ipairs(entry.roots or { entry.name }) do
+      if sp.names[name] and not seen[name] then -- device.* are no names of the space
+        seen[name], roots[#roots + 1] = true, name
+      end
+    end
   end
-  for _, name in ipairs(sp.order) do
-    if wanted[name] then roots[#roots + 1] = name end
-  end
+  table.sort(roots, function(a, b) return sp.names[a].place < sp.names[b].place end)
   return roots
 end
 
@@ -150,6 +169,18 @@ local function point_text(names, V)
     if V[name] ~= nil then out[#out + 1] = fmt("%s=%s", name, V[name]) end
   end
   return table.concat(out, ", ")
+end
+
+-- Refuses a comparison of a given with what it can never be: it would be false for good.
+local function check_givens(sp, st, tree)
+  for _, pair in ipairs(tree.compared) do
+    local name, found = pair[1], false
+    local known = sp.names[name] and sp.names[name].kind == "given" and resolve.given_values[name]
+    for _, one in ipairs(known or {}) do found = found or one == pair[2] end
+    if known and not found then
+      refuse(st, "'%s' is never '%s': it is one of %s", name, pair[2], table.concat(known, ", "))
+    end
+  end
 end
 
 -- Text -> {tree, type, depth, lets, roots, run(V)}; everything about it is known from here on.
@@ -170,6 +201,7 @@ local function expression(sp, st, text, want)
   if want and e.type ~= want then
     refuse(st, "'%s' is a%s %s, not a %s", text, e.type == "integer" and "n" or "", e.type, want)
   end
+  check_givens(sp, st, tree)
   e.roots = roots_of(sp, entries)
   e.run = expr.compile(tree, function(V, message)
     local at = point_text(e.roots, V)
@@ -215,13 +247,46 @@ local function why_parts(sp, st)
   return parts
 end
 
+-- `name == value` for one name of a forbid, checked.
+local function equality(sp, st, name, value)
+  local entry = sp.names[name]
+  if not entry then unknown(sp, st, name) end
+  if entry.kind == "let" then refuse(st, "'%s' is a let: a forbid names parameters and givens", name) end
+  if (math.type(value) or "string") ~= entry.type then
+    refuse(st, "'%s' is %s %s, not %s", name, entry.type == "integer" and "an" or "a", entry.type,
+      dsl.row_text { value })
+  end
+  if type(value) == "string" then return fmt("%s == '%s'", name, value) end
+  -- the least integer has no literal
+  return fmt("%s == %s", name, value == math.mininteger and fmt("-%d - 1", math.maxinteger) or value)
+end
+
+-- What a forbid says, as the expression of a rule.
+local function forbid_text(sp, st)
+  local tied, parts = {}, {}
+  for _, param in ipairs(sp.params) do tied[param.name] = param.tied and param end
+  for _, key in ipairs(st.keys) do
+    local value, param = st.values[key], tied[key]
+    local row = type(value) == "table" and value or { value }
+    if #row ~= (param and #param.names or 1) or (type(value) == "table") ~= (param ~= nil) then
+      refuse(st, "'%s' wants %s", key, param and fmt("{%s}", table.concat(param.names, ", ")) or "one value")
+    end
+    for i, name in ipairs(param and param.names or { key }) do
+      parts[#parts + 1] = equality(sp, st, name, row[i])
+    end
+  end
+  return fmt("not (%s)", table.concat(parts, " and "))
+end
+
+local LISTS = { must = "musts", forbid = "musts", prefer = "prefers" }
+
 local function resolve_rules(sp)
   for _, st in ipairs(sp.statements) do
-    if st.kind == "must" or st.kind == "prefer" then
-      local rule = { kind = st.kind, name = st.name, why = st.why, st = st,
+    local list = sp[LISTS[st.kind]]
+    if list then
+      if st.kind == "forbid" then st.expr = forbid_text(sp, st) end -- the record is this space's own
+      list[#list + 1] = { kind = list == sp.musts and "must" or "prefer", name = st.name, why = st.why, st = st,
         expr = expression(sp, st, st.expr, "boolean"), parts = why_parts(sp, st) }
-      local list = st.kind == "must" and sp.musts or sp.prefers
-      list[#list + 1] = rule
     end
   end
 end
@@ -239,48 +304,6 @@ local function resolve_whens(sp)
       end
     end
   end
-end
-
--- Seeds --------------------------------------------------------------------------------------------
-
--- The row a seed asks of a parameter, nil when it leaves it out.
-local function seed_row(st, param, used)
-  local whole = st.values[param.name]
-  if whole ~= nil then
-    used[param.name] = true
-    if param.tied == (type(whole) == "table" or nil) then
-      return param.tied and whole or { whole }
-    end
-    refuse(st, "'%s' wants %s", param.name, param.tied and "a list of values" or "one value")
-  end
-  if not param.tied then return nil end
-  local row, count = {}, 0
-  for i, name in ipairs(param.names) do
-    row[i] = st.values[name]
-    if row[i] ~= nil then used[name], count = true, count + 1 end
-  end
-  if count > 0 and count < #param.names then
-    refuse(st, "'%s' are tied: give all of them or none", table.concat(param.names, "', '"))
-  end
-  return count > 0 and row or nil
-end
-
-local function resolve_seed(sp, st)
-  local seed, used, known = { st = st, rows = {} }, {}, {}
-  for _, param in ipairs(sp.params) do
-    local row = seed_row(st, param, used)
-    known[#known + 1] = param.name
-    if row then
-      seed.rows[param.index] = dsl.row_index(param.rows, row)
-      if not seed.rows[param.index] then
-        refuse(st, "'%s' has no value %s", param.name, dsl.row_text(row))
-      end
-    end
-  end
-  for _, key in ipairs(st.keys) do
-    if not used[key] then refuse(st, "unknown parameter '%s'%s", key, fail.near(key, known)) end
-  end
-  return seed
 end
 
 -- Schedule -----------------------------------------------------------------------------------------
@@ -318,13 +341,14 @@ end
 
 -- Public -------------------------------------------------------------------------------------------
 
-local function settle(sp)
+local function settle(sp, own)
   declare_all(sp)
   for _, let in ipairs(sp.lets) do resolve_let(sp, let) end
   resolve_rules(sp)
   resolve_whens(sp)
+  seeds.resolve(sp, own)
   for _, st in ipairs(sp.statements) do
-    if st.kind == "seed" then sp.seeds[#sp.seeds + 1] = resolve_seed(sp, st) end
+    if st.kind == "search" then sp.search = st.values end
   end
   sp.steps, sp.count_steps = schedule(sp, true), schedule(sp, false)
 end
@@ -332,14 +356,15 @@ end
 -- The space of a file's statements; base is the resolved space it inherits from, or nil. Without a
 -- template a space is a base: names that only its children know are then its `missing` (a message).
 function resolve.space(own, base)
-  refuse_twins(own)
+  inherit.refuse_twins(own)
   local head = own[1]
   local sp = { name = head.name, file = head.file, line = head.line, doc = head.doc or "",
-    format = head.format, base = base, template = head.template or (base and base.template),
-    arch = head.arch or (base and base.arch), statements = merge(base and base.statements or {}, own),
+    format = head.format, base = base, base_name = head.base, template = head.template or (base and base.template),
+    arch = head.arch or (base and base.arch),
     names = {}, order = {}, device_names = {}, params = {}, lets = {}, musts = {}, prefers = {},
-    seeds = {}, open = {} }
-  local ok, err = pcall(settle, sp)
+    seeds = {}, search = {}, open = {} }
+  sp.statements, sp.dropped = inherit.merge(base and base.statements or {}, own)
+  local ok, err = pcall(settle, sp, own)
   if not ok then
     if not (type(err) == "table" and err.unknown and not sp.template) then error(err, 0) end
     sp.missing = fail.text(err)
@@ -361,6 +386,5 @@ function resolve.why(rule, V)
   end
   return table.concat(out)
 end
-
 
 return resolve

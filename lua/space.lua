@@ -7,13 +7,16 @@ local dsl = require "dsl"
 local fail = require "fail"
 local outdir = require "outdir"
 local resolve = require "resolve"
+local room = require "room"
 
 local space = {}
+
+space.bytes = 1024 * 1024 -- of one file
+space.bases = 16 -- of one space, one behind the other
 
 local fmt = string.format
 
 local KEY_GIVENS = bound.key_givens
-local DOMAINS = { layout = { "nn", "tn", "nt", "tt" }, dtype = { "f16", "bf16" }, acc = { "f32", "f16" } }
 
 -- Loading ------------------------------------------------------------------------------------------
 
@@ -43,36 +46,88 @@ function space.path(name)
   return (locate(name))
 end
 
-local load_path
+local load_text
 
-local function load_base(st, dir, chain)
-  local path = dir .. "/" .. st.base .. ".lua"
-  if not host.stat(path) then path = folder() .. "/" .. st.base .. ".lua" end
-  for i, open in ipairs(chain) do
-    if open == path then
-      local names = {}
-      for k = i, #chain do names[#names + 1] = chain[k]:match("([^/]*)%.lua$") end
-      names[#names + 1] = st.base
-      dsl.refuse(st, "inherits from itself: %s", table.concat(names, " -> "))
-    end
-  end
-  if not host.stat(path) then dsl.refuse(st, "no base '%s'%s", st.base, fail.near(st.base, space.names())) end
-  return load_path(path, path:match("^(.*)/"), st.base, chain)
+local function refuse_file(path, ...)
+  fail(fmt("%s:1: %s", outdir.shown(path), fmt(...)))
 end
 
-local function load_text(path, text, dir, stem, chain)
+-- The text of a file that is there: a folder, a pipe or /dev/zero is no space.
+local function read_file(path)
+  local st = host.stat(path)
+  if st and not st.file then refuse_file(path, "is no regular file") end
+  if st and st.size > space.bytes then
+    refuse_file(path, "has %d bytes; %d are the most", st.size, space.bytes)
+  end
+  local text, err = host.read(path, space.bytes)
+  return text or fail(err)
+end
+
+-- Where the base of a file in `dir` lies: beside it, else in spaces/.
+local function find_base(dir, name)
+  local path = dir .. "/" .. name .. ".lua"
+  return host.stat(path) and path or folder() .. "/" .. name .. ".lua"
+end
+
+-- Bases as they were read last, by path: {text, space, paths (its own and those of its bases)}. Whoever
+-- edits or searches loads the same ones again and again.
+local kept = {}
+
+-- The entry of a base that is still what its file and those of its bases say; nil otherwise.
+local function still(path, dir)
+  local entry = kept[path]
+  if not entry or host.read(path, space.bytes) ~= entry.text then return nil end
+  local below = entry.space.base_name and find_base(dir, entry.space.base_name)
+  local base = below and still(below, below:match("^(.*)/"))
+  if (base and base.space) ~= entry.space.base then return nil end
+  return entry
+end
+
+-- Whether the chain of files may go on with all that the entry stands for.
+local function may_follow(chain, entry)
+  for _, open in ipairs(chain) do
+    for _, path in ipairs(entry.paths) do
+      if open == path then return false end
+    end
+  end
+  return #chain + #entry.paths - 1 <= space.bases
+end
+
+local function refuse_cycle(st, chain, from)
+  local names = {}
+  for k = from, #chain do names[#names + 1] = chain[k]:match("([^/]*)%.lua$") end
+  names[#names + 1] = st.base
+  dsl.refuse(st, "inherits from itself: %s", table.concat(names, " -> "))
+end
+
+local function load_base(st, dir, chain)
+  local path = find_base(dir, st.base)
+  local entry = still(path, path:match("^(.*)/"))
+  if entry and may_follow(chain, entry) then return entry.space, entry.paths end
+  for i, open in ipairs(chain) do
+    if open == path then refuse_cycle(st, chain, i) end
+  end
+  if #chain > space.bases then dsl.refuse(st, "more than %d bases, one behind the other", space.bases) end
+  if not host.stat(path) then dsl.refuse(st, "no base '%s'%s", st.base, fail.near(st.base, space.names())) end
+  local text = read_file(path)
+  local sp, paths = load_text(path, text, path:match("^(.*)/"), st.base, chain)
+  kept[path] = { text = text, space = sp, paths = paths }
+  return sp, paths
+end
+
+-- The space of a text, and the paths of its file and its bases.
+function load_text(path, text, dir, stem, chain)
   local list = dsl.read(outdir.shown(path), text)
-  local head = list[1]
+  local head, base, paths = list[1], nil, {}
   if head.name ~= stem then dsl.refuse(head, "file '%s.lua' holds space '%s'", stem, head.name) end
   chain = table.move(chain, 1, #chain, 1, {})
   chain[#chain + 1] = path
-  return resolve.space(list, head.base and load_base(head, dir, chain))
+  if head.base then base, paths = load_base(head, dir, chain) end
+  return resolve.space(list, base), { path, table.unpack(paths) }
 end
 
-function load_path(path, dir, stem, chain)
-  local text, err = host.read(path)
-  if not text then fail(err) end
-  return load_text(path, text, dir, stem, chain)
+local function load_path(path, dir, stem)
+  return (load_text(path, read_file(path), dir, stem, {}))
 end
 
 -- The space of spaces/<name>.lua, or of a path (one with a '/' or ending in .lua).
@@ -81,13 +136,14 @@ function space.load(name)
   if stem == name and not host.stat(path) then
     fail(fmt("no space '%s'%s", name, fail.near(name, space.names())))
   end
-  return load_path(path, dir, stem, {})
+  return room.guard(outdir.shown(path), load_path, path, dir, stem)
 end
 
 -- The space that the file at `path` would be with this text; the file itself is not looked at.
 function space.load_text(path, text)
   local dir, file = path:match("^(.*)/([^/]*)$")
-  return load_text(path, text, dir or ".", ((file or path):gsub("%.lua$", "")), {})
+  if #text > space.bytes then refuse_file(path, "has %d bytes; %d are the most", #text, space.bytes) end
+  return room.guard(outdir.shown(path), load_text, path, text, dir or ".", ((file or path):gsub("%.lua$", "")), {})
 end
 
 -- Names of the spaces that make kernels for the device, sorted.
@@ -128,15 +184,6 @@ local function take_field(key, fields, name, sp)
   return fields[name]
 end
 
-local function listed(rows)
-  local out = {}
-  for i, row in ipairs(rows) do
-    if i > 12 then return table.concat(out, ", ") .. ", ..." end
-    out[i] = dsl.row_text(row)
-  end
-  return table.concat(out, ", ")
-end
-
 -- The row of a parameter whose text the key holds.
 local function key_row(key, fields, param, sp)
   local text = {}
@@ -147,7 +194,7 @@ local function key_row(key, fields, param, sp)
     if same then return row end
   end
   fail(fmt("key '%s': '%s' is %s; space '%s' has %s", key, table.concat(param.names, ","),
-    table.concat(text, ","), sp.name, listed(param.rows)))
+    table.concat(text, ","), sp.name, dsl.rows_text(param.rows)))
 end
 
 local function check_fields(key, names, sp)
@@ -173,9 +220,9 @@ function space.parse_key(key, sp)
   for _, given in ipairs(KEY_GIVENS) do
     local value = take_field(key, fields, given, sp)
     local rows = {}
-    for i, known in ipairs(DOMAINS[given]) do rows[i] = { known } end
+    for i, known in ipairs(resolve.given_values[given]) do rows[i] = { known } end
     if not dsl.row_index(rows, { value }) then
-      fail(fmt("key '%s': '%s' is '%s', not one of %s", key, given, value, listed(rows)))
+      fail(fmt("key '%s': '%s' is '%s', not one of %s", key, given, value, dsl.rows_text(rows)))
     end
     part[given], cand[given] = value, value
   end

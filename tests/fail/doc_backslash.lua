@@ -1,0 +1,2 @@
+-- expect: tests/fail/doc_backslash.lua:2: space 'doc_backslash': 'doc' ends in a backslash, which would join the next line of a comment
+space "doc_backslash" { format = 1, doc = "joins \\" }
