@@ -9,12 +9,13 @@
 #: make release          the best measured kernels as a library of their own: out/release/<device>/
 #: make count SHAPE=...  how many candidates each space has, and which rule removes how many
 #: make explain KEY=... SHAPE=...   every rule of one candidate with its numbers filled in
-#: make space SPACE=...  parameters, lets and rules of a space, and where they stand
+#: make space SPACE=...  statements of a space, and where they stand;  FLAT=1: all of it as one file
+#: make devices          the presets of GPUs: every figure and where it comes from
 #: make test             tests that need no GPU;  make check: those that need nvcc too
 #: make test-gpu         tests on the GPU
 #: make bench-gen        how many kernels a second are rendered
 #: make loom | worker    loom alone; the bench worker alone;  make clean: remove what was built
-#: make lint | format    luacheck | clang-format
+#: make lint | format    luacheck, and clang-format over the templates | clang-format
 #:
 #: Knobs, on the command line:
 #:   SHAPE=MxNxK | SHAPES=file   the problem, or a file with one a line
@@ -27,6 +28,7 @@
 #:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
 #:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
 #:   OUT=out  STORE=file  WORKER=path   where kernels/, cache/ and store.db go
+#:   LINES=1                     gen, build: kernels tell the compiler the template's lines (#line)
 #: A language model edits (MUTATOR=llm): LOOM_LLM_URL (an OpenAI-compatible server's base, http://host:port/v1),
 #:   LOOM_LLM_MODEL, LOOM_LLM_KEY in the environment; or LOOM_LLM_CMD, a command: prompt in, answer out
 #: Build variables:
@@ -53,7 +55,7 @@ FIRST     := $(filter deps,$(MAKECMDGOALS))
 # `make STATIC=1` alone builds that loom; `make` alone helps.
 .DEFAULT_GOAL := $(if $(filter 1,$(STATIC)),loom,help)
 
-VERBS := gen build bench search rank release count explain space bench-gen
+VERBS := gen build bench search rank release count sample explain neighbours space devices bench-gen
 .PHONY: help deps loom worker test check test-gpu lint format clean $(VERBS)
 
 help:
@@ -118,10 +120,11 @@ test-gpu: $(LOOM) worker
 
 lint: $(FIRST)
 	$(Q)luacheck -q --no-color lua spaces tests
+	$(Q)clang-format --dry-run -Werror templates/*.cu templates/lib/*
 
 format:
-	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch] \
-	  templates/release/*.h templates/release/*/*.[ch]
+	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch] tests/fuzz/*.[ch] \
+	  templates/*.cu templates/lib/* templates/release/*.h templates/release/*/*.[ch]
 
 clean:
 	$(Q)rm -rf out/build out/build-asan out/build-static out/cache

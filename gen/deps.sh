@@ -5,7 +5,7 @@
 set -eu
 
 # compilers; libraries of loom, of loom-llm (the tests run it); luacheck and a locale with a decimal comma for the tests
-need="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev libcurl4-openssl-dev libjansson-dev lua-check locales"
+need="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev libcurl4-openssl-dev libjansson-dev lua-check clang-format locales"
 
 if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null 2>&1; then
   echo "deps: no apt-get on this system; install these (Debian's names): $need" >&2

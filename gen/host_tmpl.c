@@ -358,6 +358,13 @@ static int template_run(lua_State *L) {
   return 0;
 }
 
+/* t:lua() -> the Lua that the template became, line for line */
+static int template_lua(lua_State *L) {
+  const object *o = luaL_checkudata(L, 1, TEMPLATE);
+  lua_pushlstring(L, o->t.chunk.data, o->t.chunk.len);
+  return 1;
+}
+
 /* ---- the object ---- */
 
 static int template_gc(lua_State *L) {
@@ -368,6 +375,7 @@ static int template_gc(lua_State *L) {
 static const luaL_Reg methods[] = {
     {"render", template_render},
     {"run", template_run},
+    {"lua", template_lua},
     {"__gc", template_gc},
     {NULL, NULL},
 };
@@ -402,7 +410,6 @@ int host_template(lua_State *L) {
   lua_pushvalue(L, 3);
   lua_pushcclosure(L, text, 1);
   lua_setiuservalue(L, 3, UV_TEXT);
-  buf_free(&o->t.chunk);
   lua_settop(L, 3);
   return 1;
 }

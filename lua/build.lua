@@ -186,6 +186,25 @@ local function with_user_path(text, paths, kernel)
   return text:sub(1, from - 1) .. outdir.shown(kernel.cu) .. text:sub(to + 1)
 end
 
+-- The kernel's line that an error is about: it names one, or a header's, and then the log says where
+-- the kernel uses that.
+local function kernel_line(text, log, source)
+  local _, to = text:find(source, 1, true)
+  local line = to and text:match("^%((%d+)%)", to + 1)
+  if not line then
+    local at = log:find(" of " .. source, 1, true)
+    line = at and log:sub(1, at - 1):match("at line (%d+)$")
+  end
+  return math.tointeger(tonumber(line))
+end
+
+-- An error as the user should see it, with the line of the template that wrote the kernel's line.
+local function placed(text, log, paths, kernel)
+  local line = kernel.place and kernel_line(text, log, paths.source)
+  local place = line and kernel.place(line)
+  return with_user_path(text, paths, kernel) .. (place and string.format(" (%s)", place) or "")
+end
+
 -- A finished process -> row; a good cubin gets its place in the cache, beside its log.
 local function collect(ctx, paths, done, kernel)
   local row = build.parse_log(done.output)
@@ -199,7 +218,7 @@ local function collect(ctx, paths, done, kernel)
     row.cubin, row.cubin_sha, row.error = paths.cubin, host.sha256(cubin), nil
     first = "cubin " .. row.cubin_sha .. "\n"
   else
-    row.error = with_user_path(why_failed(done, row, ctx.timeout), paths, kernel)
+    row.error = placed(why_failed(done, row, ctx.timeout), done.output, paths, kernel)
     host.remove(paths.part)
   end
   write(paths.log, first .. done.output)

@@ -55,13 +55,20 @@ local function sorted_keys(t)
   return keys
 end
 
--- A copy of `t` with the defaults of the record `r`; a name that is not in it is an error.
-local function filled(what, t, r)
-  need(type(t) == "table", "%s is a %s, not a table", what, type(t))
+-- Complains about the first name, in alphabetical order, that the record `r` does not know.
+local function refuse_unknown(what, t, r)
   for _, name in ipairs(sorted_keys(t)) do
     if not r.known[name] then
       need(false, "%s has an unknown field '%s'%s", what, name, fail.near(name, r.names))
     end
+  end
+end
+
+-- A copy of `t` with the defaults of the record `r`; a name that is not in it is an error.
+local function filled(what, t, r)
+  need(type(t) == "table", "%s is a %s, not a table", what, type(t))
+  for name in pairs(t) do -- order does not matter: it only looks whether there is one
+    if not r.known[name] then refuse_unknown(what, t, r) end
   end
   local out = {}
   for _, name in ipairs(r.names) do
@@ -199,20 +206,26 @@ end
 
 local nested
 
--- Appends the fields of `t` that `order` lists, as a JSON object in that order.
-local function put_object(out, t, order)
+-- Appends the fields of `t` that `order` lists, as a JSON object in that order. heads are the names
+-- with what stands around them.
+local function put_object(out, t, order, heads)
   for i, name in ipairs(order) do
-    out[#out + 1] = i == 1 and '{"' or ',"'
-    out[#out + 1] = name
-    out[#out + 1] = '":'
+    out[#out + 1] = heads[i]
     local write = nested[name]
     if write and type(t[name]) == "table" then write(out, t[name]) else put(out, t[name]) end
   end
   out[#out + 1] = "}"
 end
 
+local function heads_of(order)
+  local heads = {}
+  for i, name in ipairs(order) do heads[i] = (i == 1 and '{"' or ',"') .. name .. '":' end
+  return heads
+end
+
 local function object_of(order)
-  return function(out, t) put_object(out, t, order) end
+  local heads = heads_of(order)
+  return function(out, t) put_object(out, t, order, heads) end
 end
 
 local put_tensor = object_of { "name", "operand", "dims", "stride", "box", "swizzle", "l2" }
@@ -232,7 +245,7 @@ nested = {
   end,
 }
 
-local line_order = {
+local put_line = object_of {
   "loom", "kernel", "key", "arch", "layout", "dtype", "acc", "args", "grid", "block", "cluster",
   "smem", "cooperative", "pdl", "tensors", "workspace", "legal",
 }
@@ -241,13 +254,13 @@ local line_order = {
 -- acc}.
 function desc.line(d, id)
   local out = {}
-  put_object(out, {
+  put_line(out, {
     loom = desc.version, kernel = "loom_kernel", key = id.key, arch = id.arch, layout = id.layout,
     dtype = id.dtype, acc = id.acc, args = d.args, block = d.block, cluster = d.cluster,
     smem = d.smem, cooperative = d.cooperative, pdl = d.pdl, tensors = d.tensors,
     workspace = d.workspace, legal = d.legal,
     grid = { rule = d.grid, tile = d.tile, split_k = d.split_k, ctas_per_sm = d.ctas_per_sm },
-  }, line_order)
+  })
   return table.concat(out) .. "\n"
 end
 

@@ -7,17 +7,17 @@
 
 local desc = require "desc"
 local fail = require "fail"
+local library = require "library"
+local lines = require "lines"
 local progress = require "progress"
+local reads = require "reads"
 
-local emit = { instructions = 20000000 } -- of one render; the shipped templates take some thousands
+local emit = {
+  instructions = 20000000, -- of one render; the shipped templates take some thousands
+  includes = 16,           -- that lie inside each other
+}
 
 local templates = {}     -- path -> template object, for this process
-
--- What a template may use besides the names of its candidate.
-local library = {
-  math = math, string = string, table = table, ipairs = ipairs, assert = assert, error = error,
-  tostring = tostring, select = select,
-}
 
 local sizes = { M = true, N = true, K = true }
 
@@ -34,9 +34,11 @@ function emit.stem(space_name, key)
 end
 
 -- Template errors carry their own `templates/x.cu:12:`; the key says which candidate met it.
--- Anything else is a fault of ours and keeps its text.
+-- Anything else is a fault of ours and keeps its text. The front of a long name is cut off.
 local function template_fail(err, key)
-  if type(err) ~= "string" or not err:find("^templates/[^:]+:%d+: ") then error(err, 0) end
+  local named = type(err) == "string"
+    and (err:match("^(templates/[^:\n]+):%d+: ") or err:match("^(%.%.%.[^:\n]+):%d+: "))
+  if not named or named:find("%.lua$") then error(err, 0) end
   fail(string.format("%s (KEY='%s')", err, key))
 end
 
@@ -44,8 +46,7 @@ end
 emit.dir = nil
 
 local function load_template(name)
-  local dir = emit.dir or host.root .. "/templates"
-  local path = dir .. "/" .. name
+  local path = (emit.dir or host.root .. "/templates") .. "/" .. name
   if templates[path] then return templates[path] end
   local text, err = host.read(path)
   if not text then
@@ -55,39 +56,76 @@ local function load_template(name)
   return templates[path]
 end
 
--- The names of one render. `launched` receives what the template declares. A template reads names and
--- sets none: `tile_m = 32` would give a kernel that is not its key's.
-local function environment(item, hash, launched)
-  local full, env = item.full, {}
-  local own = { space = item.b.space.name, key = item.key, hash = hash }
-  function own.launch(t)
-    if launched.desc then error("launch { ... } is called twice", 2) end
-    local ok, d = pcall(desc.check, t)
-    if not ok then error(d, 2) end
-    launched.desc = d
-  end
-  function own.include(name)
+-- What `include` is in a render of template `top`. All files of a render see the same names, so one that
+-- comes back into itself would not end.
+local function includer(top, env)
+  local open = { top } -- the files that are being included, outermost first
+  return function(name)
+    if type(name) ~= "string" or not name:find("^[%w_][%w_./-]*$") or name:find("..", 1, true) then
+      error("include wants the name of a file in templates/", 2)
+    end
+    open[#open + 1] = name
+    for i = 1, #open - 1 do
+      if open[i] == name then
+        error("a file includes itself: " .. table.concat(open, " -> ", i), 2)
+      end
+    end
+    if #open > emit.includes + 1 then
+      error(string.format("more than %d includes inside each other", emit.includes), 2)
+    end
     load_template(name):run(env)
+    open[#open] = nil
   end
-  local function refuse_write(_, name)
-    error(string.format("cannot set '%s': write 'local %s'", tostring(name), tostring(name)), 2)
-  end
-  return setmetatable(env, { __newindex = refuse_write, __index = function(_, name)
-    if own[name] then return own[name] end
-    local v = full[name]
-    if v ~= nil and not sizes[name] then return v end
-    if library[name] then return library[name] end
+end
+
+local function too_long()
+  error(string.format("more than %d instructions: does it end?", emit.instructions), 2)
+end
+
+-- Counting instructions slows every one of them down.
+local function limit(on)
+  if on then debug.sethook(too_long, "", emit.instructions) else debug.sethook() end
+end
+
+-- What a template's names end in: the library, else an error.
+local unknown = {
+  __index = function(_, name)
+    if library.names[name] then return library.names[name] end
     if sizes[name] then
       error("'" .. name .. "' is not part of the key: a kernel serves every size", 2)
     end
     error("unknown name '" .. tostring(name) .. "'", 2)
-  end })
+  end,
+}
+
+local function refuse_write(_, name)
+  error(string.format("cannot set '%s': write 'local %s'", tostring(name), tostring(name)), 2)
+end
+
+-- The names of one render. `launched` receives what the template declares. A template reads names and
+-- sets none: `tile_m = 32` would give a kernel that is not its key's.
+local function environment(item, hash, launched)
+  local names, env = {}, {}
+  for name, value in pairs(item.full) do -- order does not matter: a copy
+    if not sizes[name] then names[name] = value end
+  end
+  names.space, names.key, names.hash = item.b.space.name, item.key, hash
+  function names.launch(t)
+    if launched.desc then error("launch { ... } is called twice", 2) end
+    limit(false)
+    local ok, d = pcall(desc.check, t)
+    limit(true)
+    if not ok then error(d, 2) end
+    launched.desc = d
+  end
+  names.include = includer(item.b.space.template, env)
+  return setmetatable(env, { __newindex = refuse_write, __index = setmetatable(names, unknown) })
 end
 
 local function head(item, hash)
   local space = item.b.space
   return table.concat({
-    string.format("// %s: %s", space.name, space.doc),
+    string.format("// %s: %s", space.name, (space.doc:gsub("%c+", " "))),
     string.format("// key   %s", item.key),
     string.format("// hash  %s   template %s", hash, space.template),
     string.format("// again make gen KEY='%s'", item.key),
@@ -95,34 +133,50 @@ local function head(item, hash)
   }, "\n")
 end
 
--- Calls f with a limit on its instructions: a template must end, whatever its Lua says.
-local function bounded(f)
-  debug.sethook(function()
-    error(string.format("more than %d instructions: does it end?", emit.instructions), 2)
-  end, "", emit.instructions)
-  local ok, text = pcall(f)
-  debug.sethook()
-  return ok, text
+-- Renders template `name`, with a limit on its instructions: it must end, whatever its Lua says.
+local function bounded(name, env)
+  local methods = getmetatable("")
+  debug.setmetatable("", library.methods)
+  limit(true)
+  local ok, text, map, files = pcall(function() return load_template(name):render(env) end)
+  limit(false)
+  debug.setmetatable("", methods)
+  return ok, text, map, files
 end
 
--- item {b, cand, full, key} -> {text, desc, launch, key, hash, stem}: nothing is written.
-function emit.render(item)
+-- Which line of which template wrote line `number` of a kernel, as "templates/x.cu:12", nil for the head.
+-- Found out by one more render: few kernels are ever asked for it.
+local function place(item, hash, number)
+  local name = item.b.space.template
+  local ok, _, map, files = bounded(name, environment(item, hash, {}))
+  local _, above = head(item, hash):gsub("\n", "")
+  local at = number - above
+  if not ok or not map[at] then return nil end
+  return string.format("%s:%d", files and files[at] or "templates/" .. name, map[at])
+end
+
+-- item {b, cand, full, key} -> {text, desc, launch, key, hash, stem, place}: nothing is written.
+-- place(n) says which line of which template wrote line n of the text. With opt.lines the text says so
+-- itself, to the compiler, and there is no place.
+function emit.render(item, opt)
   local space = item.b.space
   local launched = {}
   local hash = emit.hash(item.key)
   local env = environment(item, hash, launched)
-  local ok, text = bounded(function() return (load_template(space.template):render(env)) end)
+  local ok, text, map, files = bounded(space.template, env)
   if not ok then template_fail(text, item.key) end
   if not launched.desc then
     fail(string.format("templates/%s:1: the template declares no launch { ... }", space.template))
   end
-  local full = item.full
+  local full, lined = item.full, opt and opt.lines
+  if lined then text = lines.directives(text, map, files, "templates/" .. space.template) end
   local id = { key = item.key, arch = space.arch, layout = full.layout, dtype = full.dtype,
                acc = full.acc }
   return {
     text = head(item, hash) .. text,
     desc = desc.line(launched.desc, id), launch = launched.desc,
     key = item.key, hash = hash, stem = stem_of(space.name, hash),
+    place = not lined and function(number) return place(item, hash, number) end or nil,
   }
 end
 
@@ -139,11 +193,20 @@ function emit.write(r, outdir)
   return changed
 end
 
+local noted = {}
+
+local function note_unread(space)
+  if noted[space] then return end
+  noted[space] = true
+  for _, text in ipairs(reads.unread(space, load_template)) do host.err("note: " .. text .. "\n") end
+end
+
 local LONG = 500 -- items from which on a progress line is worth it
 
 -- Renders every item and writes each key once; returns the kernels in the items' order, each with
 -- its `items`, and how many files changed. Two problems that share a key must give the same text.
-function emit.all(items, outdir)
+-- opt is render's. A space with parameters that nothing reads gets its note.
+function emit.all(items, outdir, opt)
   local list, by_key, changed = {}, {}, 0
   local p = #items >= LONG and progress.new("emit", #items) or nil
   for _, item in ipairs(items) do
@@ -151,7 +214,8 @@ function emit.all(items, outdir)
       if p then p:done() end
       fail(string.format("interrupted: %d of %d kernels written", #list, #items))
     end
-    local r = emit.render(item)
+    local r = emit.render(item, opt)
+    note_unread(item.b.space)
     if p then p:step(r.stem) end
     local seen = by_key[r.key]
     if not seen then

@@ -82,7 +82,7 @@ end
 
 local function rendered(opt)
   local dir = outdir.path(opt, "kernels")
-  local kernels, changed = emit.all(items_of(opt), dir)
+  local kernels, changed = emit.all(items_of(opt), dir, { lines = opt.lines })
   return kernels, changed, outdir.shown(dir)
 end
 

@@ -13,11 +13,12 @@
 constexpr int tile_m = $tile_m, tile_n = $tile_n, tile_k = $tile_k;
 constexpr int thread_m = $thread_m, thread_n = $thread_n;
 constexpr int threads = (tile_m / thread_m) * (tile_n / thread_n);
-static_assert(threads == $threads && 4 * tile_k * (tile_m + tile_n) == $smem, "space and kernel differ");
+static_assert(threads == $threads && 4 * tile_k * (tile_m + tile_n) == $smem,
+              "space and kernel differ");
 
 extern "C" __global__ void __launch_bounds__(threads)
-loom_kernel(gptr<const $dtype> A, gptr<const $dtype> B, gptr<$dtype> C, int M, int N, int K, int lda,
-            int ldb, int ldc) {
+    loom_kernel(gptr<const $dtype> A, gptr<const $dtype> B, gptr<$dtype> C, int M, int N, int K,
+                int lda, int ldb, int ldc) {
   const int tid = threadIdx.x, tiles_n = (N + tile_n - 1) / tile_n;
   const int m0 = blockIdx.x / tiles_n * tile_m, n0 = blockIdx.x % tiles_n * tile_n;
   const int row = tid / (tile_n / thread_n) * thread_m, col = tid % (tile_n / thread_n) * thread_n;
@@ -39,16 +40,24 @@ loom_kernel(gptr<const $dtype> A, gptr<const $dtype> B, gptr<$dtype> C, int M, i
     cta_sync();
     for (int k = 0; k < tile_k; ++k) {
       float a[thread_m], b[thread_n];
-      UNROLL for (int m = 0; m < thread_m; ++m) a[m] = lds_f32(a_tile + 4 * (k * tile_m + row + m));
-      UNROLL for (int n = 0; n < thread_n; ++n) b[n] = lds_f32(b_tile + 4 * (k * tile_n + col + n));
-      UNROLL for (int m = 0; m < thread_m; ++m)
-        UNROLL for (int n = 0; n < thread_n; ++n) acc[m][n] += a[m] * b[n];
+      UNROLL
+      for (int m = 0; m < thread_m; ++m) a[m] = lds_f32(a_tile + 4 * (k * tile_m + row + m));
+      UNROLL
+      for (int n = 0; n < thread_n; ++n) b[n] = lds_f32(b_tile + 4 * (k * tile_n + col + n));
+      UNROLL
+      for (int m = 0; m < thread_m; ++m) {
+        UNROLL
+        for (int n = 0; n < thread_n; ++n) acc[m][n] += a[m] * b[n];
+      }
     }
     cta_sync();
   }
-  UNROLL for (int i = 0; i < thread_m; ++i)
-    UNROLL for (int j = 0; j < thread_n; ++j) {
+  UNROLL
+  for (int i = 0; i < thread_m; ++i) {
+    UNROLL
+    for (int j = 0; j < thread_n; ++j) {
       const int m = m0 + row + i, n = n0 + col + j;
       if (m < M && n < N) stg(C, (i64)m * ldc + n, from_float<$dtype>(acc[i][j]));
     }
+  }
 }

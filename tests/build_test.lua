@@ -1,8 +1,11 @@
 -- The compile pool and its cache, with tests/fake-nvcc in nvcc's place.
 
 local build = require "build"
+local device = require "device"
+local emit = require "emit"
 local fail = require "fail"
 local outdir = require "outdir"
+local select_ = require "select"
 local sh = require "tests_sh"
 
 local dir = sh.tmpdir "build"
@@ -145,6 +148,52 @@ local function failing()
   assert(compiles() == 3, "a failure is not cached")
 end
 
+-- The line of the template stands behind an error that is about the kernel's text; a header's error is
+-- about the line that uses the header.
+local function placed()
+  fresh()
+  local function error_of(compiler, place)
+    local list = kernels("bad")
+    list[1].place = place
+    return run(list, "fail=bad", { nvcc = compiler })[1].built.error
+  end
+  local shown = outdir.shown(dir) .. "/toy-1.cu(7): error: planted"
+  assert(error_of(nvcc, function(line) return line == 7 and "templates/x.cu:3" end) == shown .. " (templates/x.cu:3)")
+  assert(error_of(nvcc, function() return nil end) == shown)
+  assert(error_of(nvcc, nil) == shown)
+  local other = dir .. "/nvcc"
+  assert(host.write(other, [[#!/bin/sh
+[ "$1" = --version ] && exec sh ']] .. nvcc .. [[' --version
+for src; do :; done
+echo "lib/loom.cuh(12): error: static assertion failed"
+echo "          detected during:"
+echo "            instantiation of \"void f<T>()\" at line 9 of lib/loom.cuh"
+echo "            instantiation of \"void g<T>()\" at line 41 of $src"
+exit 2
+]]))
+  sh.run { "chmod", "+x", other }
+  local said = error_of(other, function(line) return "templates/x.cu:" .. line end)
+  assert(said == "lib/loom.cuh(12): error: static assertion failed (templates/x.cu:41)", said)
+end
+
+-- A kernel with #line is an entry of its own, and takes nobody's place.
+local function lined()
+  fresh()
+  local h200 = device.get "h200"
+  local p = { M = 512, N = 512, K = 512, layout = "tn", dtype = "f16", acc = "f32" }
+  local items = select_.pick(p, h200, { n = 1, space = { "simt" } })
+  local rows = {}
+  for i, lines in ipairs { false, true, false, true } do
+    local list = emit.all(items, dir .. "/kernels", { lines = lines })
+    rows[i] = run(list, nil, { device = h200 })[1].built
+    assert((list[1].text:find('\n#line 1 "templates/simt.cu"\n', 1, true) ~= nil) == lines)
+    assert(host.read(list[1].cu) == list[1].text)
+  end
+  assert(compiles() == 2 and not rows[2].cached and rows[3].cached and rows[4].cached)
+  assert(rows[1].cubin == rows[3].cubin and rows[2].cubin == rows[4].cubin and rows[1].cubin ~= rows[2].cubin)
+  assert(rows[1].cubin_sha ~= rows[2].cubin_sha) -- the fake's cubin is a checksum of its source
+end
+
 local function hanging()
   fresh()
   local started = host.now()
@@ -191,6 +240,8 @@ return {
   { name = "nvcc gets no flags from the environment", run = environment_is_cleared },
   { name = "a kernel of another name is refused", run = misnamed },
   { name = "a failed compile names the kernel's line and keeps its log", run = failing },
+  { name = "an error of the compiler names the template's line", run = placed },
+  { name = "a kernel with #line shadows no other in the cache", run = lined },
   { name = "a compiler that does not end is killed", run = hanging },
   { name = "spills and C75xx are flagged, and kept", run = flagged },
   { name = "an nvcc that writes an empty cubin has failed", run = function()

@@ -30,7 +30,7 @@ local function item(text, more)
   local full = { tile_m = 64, layout = "tn", dtype = "f16", acc = "f32", M = 512, N = 512, K = 512 }
   for k, v in pairs(more or {}) do full[k] = v end
   return {
-    b = { space = { name = "toy", template = name, doc = "a toy", arch = "sm_80" },
+    b = { space = { name = "toy", template = name, doc = "a toy", arch = "sm_80", params = {}, order = {} },
           device = { arch = "sm_86" } },
     cand = { tile_m = full.tile_m },
     full = full, key = "toy:layout=tn,dtype=f16,acc=f32,tile_m=" .. full.tile_m,
@@ -181,7 +181,7 @@ end
 
 local function unserved()
   local ok, err = pcall(select_.pick, problem(64, 64, 64, "nt"), h200, { space = { "hopper" } })
-  assert(not ok and fail.text(err):find("^64x64x64 nt: space 'hopper' has no candidate, rule '"),
+  assert(not ok and fail.text(err):find("^64x64x64 nt: space 'hopper' has no candidate: without rule '"),
          tostring(err))
 end
 
