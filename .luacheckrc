@@ -6,5 +6,6 @@ files["tests"] = { read_globals = { "skip" }, globals = { "host" }, max_line_len
 local spec = { read_globals = { "space", "given", "param", "let", "must", "prefer", "forbid", "seed", "search", "drop",
   "extend", "narrow", "ipairs" } }
 files["spaces"] = { std = spec }
+files["tests/spaces"] = { std = spec }
 files["tests/gpu/narrow"] = { std = spec }
 exclude_files = { "tests/fail", "tests/sandbox/*.lua", "out" }

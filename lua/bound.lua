@@ -1,14 +1,18 @@
 -- bound: a space bound to a problem and a device, which is what the rest works with: valid
 -- candidates in a fixed order, counts, keys, reasons. A candidate is a flat table {tile_m = 128, ...,
 -- layout =, dtype =, acc =}; everything else about it is a function of it and the problem. Walking
--- and counting points is points.lua's part.
+-- points is points.lua's part; counting, drawing and ranking them diagram.lua's and tally.lua's.
 
 local device = require "device"
+local diagram = require "diagram"
 local dsl = require "dsl"
 local expr = require "expr"
 local fail = require "fail"
+local plan = require "plan"
 local points = require "points"
 local resolve = require "resolve"
+local tally = require "tally"
+local why = require "why"
 
 local bound = {}
 
@@ -41,11 +45,6 @@ function bound.new(sp, problem, dev)
   if not device.runs(dev, sp.arch) then
     fail(fmt("space '%s' is for %s, '%s' is %s", sp.name, sp.arch, dev.name, dev.arch))
   end
-  for _, param in ipairs(sp.params) do
-    for i, row in ipairs(param.rows) do
-      if param.default and dsl.same_row(row, param.default) then param.pin = i end
-    end
-  end
   local b = setmetatable({ space = sp, problem = problem, device = dev, copy = copier(sp) }, meta)
   b.base = {}
   for _, name in ipairs(PROBLEM_FIELDS) do b.base[name] = problem[name] end
@@ -70,16 +69,27 @@ function methods:each()
   end
 end
 
--- {product, valid, removed = {{name, why, count}...}}; the sum of the last two is the first.
+local function pin_reason(param)
+  return fmt("pinned to %s unless %s", table.concat(param.default, ","), param.st.when)
+end
+
+-- {product, valid, removed = {{name, kind ("when", "must", ...), why, count, alone}...}} in declared
+-- order: each `when`, then the rules. `count` is what the rule removes of the points that those before
+-- it let pass, so that all counts and `valid` make the product; `alone` what it refuses of the product,
+-- nil where it cannot be evaluated alone.
 function methods:count()
-  local V = values(self)
-  local result = points.count(self.space, V)
-  local known = values(self)
-  for _, r in ipairs(result.removed) do
+  local sp = self.space
+  local removers = plan.removers(sp)
+  local counts = tally.in_order(sp, removers, values(self))
+  local known, removed = values(self), {}
+  for i, r in ipairs(removers) do
+    local text = r.param and pin_reason(r.param) or r.rule.why
     -- a rule that removed nothing keeps its bare text: filled in, it would state what is not so
-    if r.rule and r.count > 0 then r.why = resolve.why(r.rule, known) end
+    if r.rule and counts[i] > 0 then text = resolve.why(r.rule, known) end
+    removed[i] = { name = r.name, kind = r.kind, why = text, count = counts[i], rule = r.rule, param = r.param,
+      alone = tally.alone(sp, r, values(self)) }
   end
-  return result
+  return { product = points.product(sp), valid = self:total(), removed = removed }
 end
 
 -- The rule that removes most points, {name, why, count}; nil where none removes any.
@@ -89,6 +99,100 @@ function methods:killer()
     if r.count > 0 and (not worst or r.count > worst.count) then worst = r end
   end
   return worst
+end
+
+local function diagram_of(b)
+  b.diagram = b.diagram or diagram.new(b.space, values(b))
+  return b.diagram
+end
+
+-- How many points are valid: an integer, or a float where that does not fit into 64 bits.
+function methods:total()
+  return diagram_of(self).total
+end
+
+-- Row numbers of a candidate's parameters; false for one that is not among the values.
+local function rows_at(b, cand)
+  b.row_index = b.row_index or {}
+  local at = {}
+  for d, param in ipairs(b.space.params) do
+    local index = b.row_index[d]
+    if not index then
+      index = {}
+      for r, row in ipairs(param.rows) do
+        local t = index
+        for i = 1, #row - 1 do
+          t[row[i]] = t[row[i]] or {}
+          t = t[row[i]]
+        end
+        t[row[#row]] = r
+      end
+      b.row_index[d] = index
+    end
+    for _, name in ipairs(param.names) do
+      local value = cand[name]
+      if value == nil then fail(fmt("space '%s': the candidate lacks '%s'", b.space.name, name)) end
+      index = index and index[value]
+    end
+    at[d] = index or false
+  end
+  return at
+end
+
+-- One function that makes a candidate of row numbers.
+local function maker(b)
+  local fields, rows = {}, {}
+  for _, name in ipairs(KEY_GIVENS) do fields[#fields + 1] = fmt("%s=%q", name, b.problem[name]) end
+  for d, param in ipairs(b.space.params) do
+    rows[d] = param.rows
+    for i, name in ipairs(param.names) do fields[#fields + 1] = fmt("%s=X[%d][at[%d]][%d]", name, d, d, i) end
+  end
+  return load("local X=... return function(at) return {" .. table.concat(fields, ",") .. "} end", "=make", "t")(rows)
+end
+
+local function made(b, at)
+  b.make = b.make or maker(b)
+  return b.make(at)
+end
+
+local function countable(b)
+  local g = diagram_of(b)
+  if math.type(g.total) == "integer" then return g end
+  fail(fmt("space '%s': its %s points are too many to number", b.space.name, diagram.text(g.total)))
+end
+
+-- The i-th valid candidate in the order of each(), from 1 on; nil beyond the last.
+function methods:at(i)
+  local g = countable(self)
+  if i < 1 or i > g.total then return nil end
+  return made(self, g:unrank(i, {}))
+end
+
+-- Where each() comes by the candidate; nil when it is not valid.
+function methods:index(cand)
+  return countable(self):rank(rows_at(self, cand))
+end
+
+-- A valid candidate, each as likely as the other; nil when there is none.
+function methods:draw(rng)
+  local g = diagram_of(self)
+  if g.total == 0 then return nil end
+  return made(self, g:draw(rng, {}))
+end
+
+-- n of them, drawn with replacement; none when there is none.
+function methods:sample(n, rng)
+  local list = {}
+  for i = 1, n do list[i] = self:draw(rng) end
+  return list
+end
+
+-- The valid candidates that differ from `cand` in one to k free parameters (default 1), in declared
+-- order. A parameter that `when` pins for them is not free: it follows at no cost.
+function methods:neighbours(cand, k)
+  local list = {}
+  diagram_of(self):near(rows_at(self, cand), k or 1, function(at) list[#list + 1] = made(self, at) end)
+  return list
 end
 
 -- Values of a candidate before its lets; refuses one that lacks a parameter.
@@ -173,6 +277,15 @@ local function explain_rule(rule, V)
   return row
 end
 
+local function explain_when(param, V)
+  local row = { rule = param.name .. " when", kind = "when", expr = param.st.when, place = param.st,
+    filled = expr.show(param.when.tree, V),
+    why = fmt("pinned to %s where this is false", dsl.row_text(param.default)) }
+  local ok, away = pcall(pinned_away, param, V)
+  if ok then row.ok = not away else row.error = fail.text(away) or error(away, 0) end
+  return row
+end
+
 -- Rows {rule, kind ("must", "when" or "prefer"), ok, expr, filled, why} in the order they are tried,
 -- and lets as rows {name, value or error}. ok is nil where a let failed that the rule needs.
 function methods:explain(cand)
@@ -185,9 +298,7 @@ function methods:explain(cand)
   for d = 0, #sp.params do
     local param = sp.params[d]
     if param and param.when and known_all(param.when, V) then
-      rows[#rows + 1] = { rule = param.name .. " when", kind = "when", ok = not pinned_away(param, V),
-        expr = param.st.when, filled = expr.show(param.when.tree, V), place = param.st,
-        why = fmt("pinned to %s where this is false", dsl.row_text(param.default)) }
+      rows[#rows + 1] = explain_when(param, V)
     end
     for _, step in ipairs(sp.steps[d]) do
       if step.let then let(step) else rows[#rows + 1] = explain_rule(step.rule, V) end
@@ -200,6 +311,27 @@ function methods:explain(cand)
       filled = expr.show(entry.expr.tree, V), doc = entry.st }
   end
   return rows, list
+end
+
+-- Why there is no valid point: {rules = {{name, why}...}, cand, key}: the smallest set of rules without
+-- which there would be points, and the point that violates no other. Where finding them takes too long,
+-- the rule alone that removes most. Nil where there is a valid point.
+function methods:why_empty()
+  if self:total() > 0 then return nil end
+  local at = why.closest(self.space, values(self))
+  if not at then
+    return { rules = { self:killer() } }
+  end
+  local empty, failed = { rules = {}, cand = made(self, at) }, {}
+  empty.key = self:key(empty.cand)
+  for _, row in ipairs(self:explain(empty.cand)) do
+    if not row.ok and row.kind ~= "prefer" then failed[row.rule] = row end
+  end
+  for _, r in ipairs(plan.removers(self.space)) do
+    local row = failed[r.name]
+    if row then table.insert(empty.rules, { name = r.name, why = r.param and pin_reason(r.param) or row.why }) end
+  end
+  return empty
 end
 
 -- How many prefer rules the candidate violates, and their names.

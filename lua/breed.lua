@@ -10,6 +10,7 @@ local lineage = require "lineage"
 local points = require "points"
 local rng = require "rng"
 local space = require "space"
+local why_ = require "why"
 
 local breed = { most_points = 100000 }
 
@@ -75,11 +76,9 @@ local function apply(s, parent, proposals)
   return text, done
 end
 
--- Why a space has no point for the problem.
+-- Why a space has no point for the problem; short, as reasons are counted by their kind.
 function breed.why_empty(bound)
-  local worst = bound:killer()
-  return worst and string.format("no point is left: rule '%s' removes most", worst.name)
-         or "no point is left"
+  return "no point is left: " .. why_.brief(bound:why_empty())
 end
 
 -- The space of a child's text, bound; nil and the reason where it is no use.

@@ -150,11 +150,15 @@ local VERBS = {
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
   release = { knobs = PROBLEM .. " SPACE DEVICE JOBS TIMEOUT OUT STORE NVCC",
     SPACE = "files of your own spaces that keys name, like my/mine.lua" },
-  ["bench-gen"] = { knobs = "SPACE DEVICE N" },
+  ["bench-gen"] = { knobs = "SPACE DEVICE N", N = "kernels to render (default 10000)" },
   ["fake-worker"] = { knobs = "" },
   space = { knobs = "SPACE FLAT" },
   devices = { knobs = "" },
   count = { problem = true, knobs = PROBLEM .. " SPACE DEVICE" },
+  sample = { problem = true, knobs = PROBLEM .. " SPACE DEVICE N SEED",
+    N = "keys for each space and problem (default 10)", SEED = "seed of the draw (default 1)" },
+  neighbours = { problem = true, knobs = PROBLEM .. " DEVICE KEY N",
+    N = "parameters that may differ (default 1)" },
   explain = { problem = true, knobs = PROBLEM .. " DEVICE KEY" },
 }
 

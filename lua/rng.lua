@@ -40,6 +40,11 @@ function Rng:int(n)
   return x % n + 1
 end
 
+-- From 0 on and below 1, in steps of 2^-53.
+function Rng:unit()
+  return (self:bits() >> 11) * 0x1p-53
+end
+
 -- True `percent` times in a hundred.
 function Rng:chance(percent)
   return self:int(100) <= percent

@@ -8,6 +8,7 @@
 local fail = require "fail"
 local model = require "model"
 local space = require "space"
+local why_ = require "why"
 
 local select_ = { default_n = 16 }
 
@@ -143,12 +144,9 @@ local function claims(found, asked)
   return table.move(rest, 1, #rest, #all + 1, all)
 end
 
--- Why a bound space has no candidate: the rule that removes most.
+-- Why a bound space has no candidate.
 local function killer(b)
-  local worst = b:killer()
-  if not worst then return string.format("space '%s' is empty", b.space.name) end
-  return string.format("space '%s' has no candidate, rule '%s': %s", b.space.name, worst.name,
-                       (worst.why or "removes them all"):gsub("[{}]", ""))
+  return string.format("space '%s' has no candidate: %s", b.space.name, why_.text(b:why_empty()))
 end
 
 -- A space that cannot serve the problem is said once, not for every shape.

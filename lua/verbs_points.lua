@@ -1,10 +1,13 @@
--- verbs_points: the verbs that look at the points of a space without making kernels: count, explain.
+-- verbs_points: the verbs that look at the points of a space without making kernels: count, explain,
+-- sample, neighbours.
 
+local diagram = require "diagram"
 local fail = require "fail"
-local points = require "points"
 local rank = require "rank"
+local rng = require "rng"
 local space = require "space"
 local tab = require "tab"
+local why = require "why"
 
 local verbs = {}
 
@@ -12,44 +15,25 @@ local fmt = string.format
 
 -- count --------------------------------------------------------------------------------------------
 
-local function count_text(n)
-  return n == points.HUGE and "> 9.2e18" or tostring(n)
-end
+local count_text = diagram.text
 
--- "'a' removed 12, 'b' removed 3": the rules that removed anything, the worst first.
-local function killers(result)
-  local list = {}
-  for i, r in ipairs(result.removed) do
-    if r.count > 0 then list[#list + 1] = { name = r.name, count = r.count, at = i } end
-  end
-  table.sort(list, function(a, b)
-    if a.count ~= b.count then return a.count > b.count end
-    return a.at < b.at
-  end)
-  local out = {}
-  for i, r in ipairs(list) do out[i] = fmt("'%s' removed %s", r.name, count_text(r.count)) end
-  return table.concat(out, ", ")
-end
-
--- A reason that speaks of many points: its names stand for the values that each of them has.
-local function unfilled(why)
-  return (why:gsub("[{}]", ""))
-end
+local COUNT_COLUMNS = { { title = "rule", key = 1, align = "left" }, { title = "removed", key = 2, align = "right" },
+  { title = "alone", key = 3, align = "right" }, { title = "why", key = 4, align = "left" } }
 
 -- Prints one count; returns what is wrong with it, nil when a point is left.
 local function count_one(sp, problem, dev)
-  local result = space.bind(sp, problem, dev):count()
+  local b = space.bind(sp, problem, dev)
+  local result = b:count()
   local rows = {}
-  for i, r in ipairs(result.removed) do rows[i] = { r.name, count_text(r.count), unfilled(r.why) } end
+  for i, r in ipairs(result.removed) do
+    rows[i] = { r.name, count_text(r.count), r.alone and count_text(r.alone) or "-", r.why }
+  end
   host.out(fmt("space %s, %s, %s\n", sp.name, rank.title(problem), dev.name))
   host.out(fmt("product  %s\nvalid    %s\n", count_text(result.product), count_text(result.valid)))
-  if #rows > 0 then
-    host.out("\n" .. tab.format(rows, { { title = "rule", key = 1, align = "left" },
-      { title = "removed", key = 2, align = "right" }, { title = "why", key = 3, align = "left" } }))
-  end
+  if #rows > 0 then host.out("\n" .. tab.format(rows, COUNT_COLUMNS)) end
   if result.valid == 0 then
-    return fmt("space '%s' has no valid point for %s on %s: %s", sp.name, rank.title(problem),
-      dev.name, killers(result))
+    return fmt("space '%s' has no valid point for %s on %s: %s", sp.name, rank.title(problem), dev.name,
+      why.text(b:why_empty()))
   end
 end
 
@@ -109,6 +93,40 @@ function verbs.explain(opt)
   for i, problem in ipairs(opt.problems) do
     if i > 1 then host.out("\n") end
     explain_one(space.bind(sp, problem, opt.device), opt.key, cand)
+  end
+  return 0
+end
+
+-- sample, neighbours -------------------------------------------------------------------------------
+
+-- N keys drawn from each space and problem, one a line; every valid point is as likely as the other.
+-- Without SPACE a space that has no point for a problem is passed over.
+function verbs.sample(opt)
+  local status = 0
+  for _, name in ipairs(opt.space or space.list(opt.device)) do
+    local sp = space.load(name)
+    for _, problem in ipairs(opt.problems) do
+      local b = space.bind(sp, problem, opt.device)
+      local draw = rng.new(fmt("%d sample %s %s", opt.seed or 1, sp.name, rank.title(problem)))
+      local some = b:total() > 0
+      for _ = 1, some and (opt.n or 10) or 0 do host.out(b:key(b:draw(draw)) .. "\n") end
+      if not some and opt.space then
+        host.err(fmt("loom: space '%s' has no valid point for %s on %s: %s\n", sp.name, rank.title(problem),
+          opt.device.name, why.text(b:why_empty())))
+        status = 1
+      end
+    end
+  end
+  return status
+end
+
+-- The keys of the valid points that differ from KEY in one parameter (N: in up to N), one a line.
+function verbs.neighbours(opt)
+  if not opt.key then fail.usage("verb 'neighbours' wants KEY=space:name=value,...") end
+  local _, _, cand, sp = space.parse_key(opt.key)
+  for _, problem in ipairs(opt.problems) do
+    local b = space.bind(sp, problem, opt.device)
+    for _, near in ipairs(b:neighbours(cand, opt.n)) do host.out(b:key(near) .. "\n") end
   end
   return 0
 end

@@ -109,9 +109,9 @@ must "b-next" { "b ~= a + 1", why = "{b}" }
     equal(c.product, 3000)
     local by = {}
     for _, r in ipairs(c.removed) do by[r.name] = r.count end
-    equal(by["a-odd"], 1000)
-    equal(by["b-next"], 200)
-    equal(by["c-small"], 180)
+    equal(by["c-small"], 300)
+    equal(by["a-odd"], 900)
+    equal(by["b-next"], 180)
     equal(c.valid, 1620)
     check_sum(c)
   end },
@@ -151,8 +151,8 @@ must "b-next" { "b ~= a + 1", why = "{b}" }
     for i = 1, 30 do lines[i] = string.format('param "p%d" { range = {1, 100} }', i) end
     lines[31] = 'must "near" { "p30 - p29 < 2 and p29 - p30 < 2", why = "far" }'
     local c = bind("huge", table.concat(lines, "\n")):count()
-    equal(c.product, math.maxinteger)
-    equal(c.valid, math.maxinteger)
+    assert(math.abs(c.product / 1e60 - 1) < 1e-12, c.product)
+    assert(math.abs(c.valid / (1e56 * 298) - 1) < 1e-12, c.valid)
     local small = {}
     for i = 1, 9 do small[i] = lines[i] end
     small[10] = 'must "near" { "p9 - p8 < 2 and p8 - p9 < 2", why = "far" }'
