@@ -126,14 +126,16 @@ static _Noreturn void throw_at(lua_State *L, const object *o, long line, const c
 
 /* Throws Lua's syntax error, the message on the top, the way a template's author wants it:
  *   - a block that is never closed stands where it begins, not at the end of the file;
- *   - a directive that breaks off stands at its own line, not at the text below it. */
-static _Noreturn void throw_syntax(lua_State *L, const object *o) {
+ *   - a directive that breaks off stands at its own line, not at the text below it;
+ *   - one that Lua's parser has no depth for stands at `last`, the line it had come to. */
+static _Noreturn void throw_syntax(lua_State *L, const object *o, long last) {
   static const char close[] = " expected (to close ", at_line[] = " at line ", half[] = " near ';'";
   const char *text = lua_tostring(L, -1), *open = strstr(text, close);
   const char *at = open ? strstr(open, at_line) : NULL;
   size_t len = strlen(text), colon, skip = position(text, &colon);
   long line = skip ? strtol(text + colon + 1, NULL, 10) : 0;
-  if (skip && at && strstr(at, " near <eof>")) {
+  if (!skip) throw_at(L, o, last, text);
+  if (at && strstr(at, " near <eof>")) {
     const char *what = open + strlen(close);
     lua_pushlstring(L, what, (size_t)(at - what));
     lua_pushlstring(L, text + skip, (size_t)(open - text) - skip);
@@ -373,11 +375,8 @@ static int template_gc(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"render", template_render},
-    {"run", template_run},
-    {"lua", template_lua},
-    {"__gc", template_gc},
-    {NULL, NULL},
+    {"render", template_render}, {"run", template_run}, {"lua", template_lua},
+    {"__gc", template_gc},       {NULL, NULL},
 };
 
 /* An empty template that Lua owns.  [-0, +1] */
@@ -394,6 +393,22 @@ static object *new_object(lua_State *L, engine *e, const char *name) {
   return o;
 }
 
+/* Gives Lua the source line by line, so that the line is known where Lua's message has none. */
+typedef struct lines {
+  const char *at, *end;
+  long line;
+} lines;
+
+static const char *next_line(lua_State *L, void *ud, size_t *len) {
+  lines *s = ud;
+  const char *line = s->at, *stop = memchr(line, '\n', (size_t)(s->end - line));
+  (void)L;
+  s->at = stop ? stop + 1 : s->end;
+  *len = (size_t)(s->at - line);
+  s->line++;
+  return line;
+}
+
 int host_template(lua_State *L) {
   size_t len;
   const char *name = luaL_checkstring(L, 1), *source = luaL_checklstring(L, 2, &len);
@@ -404,8 +419,8 @@ int host_template(lua_State *L) {
   long line = tmpl_compile(e->scanner, &o->t, source, len, why);
   if (line) throw_at(L, o, line, why->data);
   lua_pushfstring(L, "=%s", name_of(e, o->name));
-  if (luaL_loadbufferx(L, o->t.chunk.data, o->t.chunk.len, lua_tostring(L, -1), "t") != LUA_OK)
-    throw_syntax(L, o);
+  lines s = {o->t.chunk.data, o->t.chunk.data + o->t.chunk.len, 0};
+  if (lua_load(L, next_line, &s, lua_tostring(L, -1), "t") != LUA_OK) throw_syntax(L, o, s.line);
   lua_setiuservalue(L, 3, UV_CHUNK);
   lua_pushvalue(L, 3);
   lua_pushcclosure(L, text, 1);

@@ -41,10 +41,11 @@ function strings.format(text, ...)
   return string.format(text, ...)
 end
 
--- An error has a text, which gets the template's line.
+-- An error has a text, which gets the template's line; level 2 is the macro's caller, farther up stands
+-- nothing of the template's.
 local function text_error(text, level)
   if type(text) ~= "string" then error("error wants a text", 2) end
-  error(text, (level or 1) == 0 and 0 or (level or 1) + 1)
+  error(text, level == 0 and 0 or level and level ~= 1 and 3 or 2)
 end
 
 local function text_assert(value, text, ...)
