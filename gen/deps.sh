@@ -1,11 +1,25 @@
 #!/bin/sh
-# deps.sh -- installs what gen, bench and the tests need, and no more.
+# deps.sh GOAL... -- installs what the goals of make need, and no more; without a goal, what all need.
 # Debian and its children: what is missing, through apt-get (sudo where not root). Elsewhere it
 # prints the list and fails. The CUDA toolkit is never installed: only build and bench need it.
 set -eu
 
-# compilers; libraries of loom, of loom-llm (the tests run it); luacheck and a locale with a decimal comma for the tests
-need="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev libcurl4-openssl-dev libjansson-dev lua-check clang-format locales"
+# compilers and the libraries of loom; libraries of loom-llm, which search may ask and the tests run;
+# lint of Lua and of templates, and a locale with a decimal comma; libFuzzer and its runtime
+loom="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev"
+llm="libcurl4-openssl-dev libjansson-dev"
+tests="lua-check clang-format locales"
+fuzz="clang libclang-rt-dev"
+
+[ $# -gt 0 ] || set -- search test check
+need=$loom
+for goal in "$@"; do
+  case $goal in
+    search) need="$need $llm" ;;
+    test | lint | format) need="$need $llm $tests" ;;
+    check | fuzz*) need="$need $fuzz" ;;
+  esac
+done
 
 if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-query >/dev/null 2>&1; then
   echo "deps: no apt-get on this system; install these (Debian's names): $need" >&2
