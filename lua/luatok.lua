@@ -55,6 +55,7 @@ local OPERATORS = { "^%.%.%.()", "^%.%.()", "^[=~<>]=()", "^::()", "^//()", "^<<
   "^[-+*/%%^#&~|<>=(){}%[%];:,.]()" }
 
 local function operator_end(text, at)
+  if text:find("^=[^=]", at) then return at + 1 end
   for _, pattern in ipairs(OPERATORS) do
     local to = text:match(pattern, at)
     if to then return to end
@@ -67,8 +68,13 @@ local function comment_end(text, at)
   return text:match("^[^\r\n]*()", at)
 end
 
+-- Bytes that are a token of one byte, whatever follows.
+local SINGLE = {}
+for c in ("{}(),;+*%^#&|"):gmatch(".") do SINGLE[c:byte()] = true end
+
 -- Kind of the token at `at`, the byte after it.
 local function token_at(text, at)
+  if SINGLE[text:byte(at)] then return "operator", at + 1 end
   local to = text:match("^[%a_][%w_]*()", at)
   if to then return "name", to end
   if text:find("^%-%-", at) then return "comment", comment_end(text, at) end
@@ -91,17 +97,23 @@ end
 -- out; or nil and the line of a token that is none of Lua's.
 function luatok.scan(text)
   local list, at, line = {}, 1, 1
+  local next_break = text:find("[\r\n]") or #text + 1
+  local function pass(from, to) -- counts the lines that end in these bytes
+    if next_break > to then return end
+    line = line + breaks(text:sub(from, to))
+    next_break = text:find("[\r\n]", to + 1) or #text + 1
+  end
   while true do
     local from = text:find("%S", at)
-    line = line + breaks(text:sub(at, (from or #text + 1) - 1))
+    pass(at, (from or #text + 1) - 1)
     if not from then return list end
     local kind, after = token_at(text, from)
     if not after then return nil, line end
-    local piece = text:sub(from, after - 1)
     if kind ~= "comment" then
-      list[#list + 1] = { kind = kind, from = from, to = after - 1, line = line, text = piece }
+      list[#list + 1] = { kind = kind, from = from, to = after - 1, line = line, text = text:sub(from, after - 1) }
     end
-    line, at = line + breaks(piece), after
+    pass(from, after - 1)
+    at = after
   end
 end
 
@@ -178,28 +190,59 @@ function luatok.literal(tokens, field)
   return row
 end
 
--- Tables of the statements `word {...}` or `word "name" {...}`, parentheses or not; line and last_line
--- say where the word and the brace stand.
-function luatok.statements(tokens, word, name)
+-- Statements ---------------------------------------------------------------------------------------
+
+-- The literal, a string or a table, that is the argument at token i, in parentheses or not: its first
+-- token and the last one of the argument.
+local function argument(tokens, i)
+  local open = tokens[i] and tokens[i].text == "("
+  local at = open and i + 1 or i
+  local token, last = tokens[at], nil
+  if token and token.text == "{" then last = partner(tokens, at) end
+  if token and token.kind == "string" then last = at end
+  if not last or not open then return last and at, last end
+  if tokens[last + 1].text == ")" then return at, last + 1 end
+end
+
+-- `a.seed {...}` and the like are somebody's own.
+local FIELD_OF = { ["."] = true, [":"] = true, ["function"] = true }
+
+-- Statements `word {...}`, `word "name" {...}`, `let "name" "..."`, parentheses or not; with `bare`
+-- those that end with their name. Each: first, last (tokens), line and last_line (where the word and
+-- the body stand), the fields of its table_at, or `string`, the token of its text.
+function luatok.statements(tokens, word, name, bare)
   local found = {}
-  local function past(i, fits)
-    local inner = tokens[i] and tokens[i].text == "(" and i + 1 or i
-    local token = tokens[inner]
-    if token and fits(token) then return inner, inner == i and i + 1 or i + 3 end
-  end
   for i, token in ipairs(tokens) do
-    local at = token.kind == "name" and token.text == word and i + 1 or nil
+    local fits = token.kind == "name" and token.text == word and not (i > 1 and FIELD_OF[tokens[i - 1].text])
+    local at, last = fits and i + 1 or nil, i
     if at and name then
-      at = select(2, past(at, function(t) return t.kind == "string" and luatok.value(t) == name end))
+      at, last = argument(tokens, at)
+      fits = at and tokens[at].kind == "string" and luatok.value(tokens[at]) == name
+      if fits and not bare then at, last = argument(tokens, last + 1) end
+    elseif at then
+      at, last = argument(tokens, at)
     end
-    local open = at and past(at, function(t) return t.text == "{" end)
-    if open then
-      local t = luatok.table_at(tokens, open)
-      t.line, t.last_line = token.line, tokens[open].line
+    if fits and at then
+      local string = tokens[at].kind == "string"
+      local t = string and { string = at, fields = {} } or luatok.table_at(tokens, at)
+      t.first, t.last, t.line, t.last_line = i, last, token.line, tokens[at].line
       found[#found + 1] = t
     end
   end
   return found
 end
+
+local OPENS = { ["do"] = 1, ["then"] = 1, ["function"] = 1, ["repeat"] = 1, ["end"] = -1, ["until"] = -1,
+  ["elseif"] = -1, ["("] = 1, ["{"] = 1, ["["] = 1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
+
+-- Is token i outside of all blocks and brackets.
+function luatok.top_level(tokens, i)
+  local depth = 0
+  for k = 1, i - 1 do depth = depth + (OPENS[tokens[k].text] or 0) end
+  return depth == 0
+end
+
+-- The byte after the comment that begins at byte `at` of a text.
+luatok.comment_end = comment_end
 
 return luatok

@@ -7,6 +7,7 @@
 
 local breed = require "breed"
 local device = require "device"
+local diagram = require "diagram"
 local edit = require "edit"
 local fail = require "fail"
 local outdir = require "outdir"
@@ -39,10 +40,10 @@ fastest points lie at its edge; take away what is clearly slow. Only parameters 
 below can be edited, by the name after `param`. Rules cannot be edited: points that break one are dropped.]]
 
 local OPS = {
-  ["set-domain"] = "the parameter has exactly these values",
+  ["set-domain"] = "the parameter has exactly these values; one value alone also becomes its default and that of seeds",
   ["add-value"] = "these values join the parameter's list",
   ["remove-value"] = "these values leave it; one must stay",
-  ["pin"] = "the parameter has this one value alone",
+  ["pin"] = "the parameter takes this one of its values, the others stay in the list",
 }
 
 local FORM = [==[
@@ -60,7 +61,7 @@ end
 
 local function add_form(out, n)
   add(out, FORM, n)
-  for _, op in ipairs(edit.ops) do
+  for _, op in ipairs(edit.domain_ops) do
     add(out, "- %s%s", op, OPS[op] and ": " .. OPS[op] or "")
   end
 end
@@ -87,9 +88,10 @@ local function add_problem(out, state)
   for _, field in ipairs(device.fields()) do figures[#figures + 1] = field .. "=" .. tostring(dev[field]) end
   add(out, "## The device\n%s", concat(figures, ", "))
   local count = state.bound:count()
-  add(out, "## Points\n%d combinations, %d obey all rules.", count.product, count.valid)
+  local text = diagram.text
+  add(out, "## Points\n%s combinations, %s obey all rules.", text(count.product), text(count.valid))
   for _, r in ipairs(count.removed) do
-    if r.count > 0 then add(out, "- rule '%s' removes %d: %s", r.name, r.count, r.why) end
+    if r.count > 0 then add(out, "- rule '%s' removes %s: %s", r.name, text(r.count), r.why) end
   end
 end
 
@@ -268,7 +270,7 @@ local function run(self, state)
   local one, all = time_limit(state)
   local log = self.dir .. "/llm.log"
   local argv = { self.program, "--timeout", fmt("%.3f", one), "--tries", tostring(TRIES),
-    "--ops", concat(edit.ops, ","), "--transcript", self.transcript }
+    "--ops", concat(edit.domain_ops, ","), "--transcript", self.transcript }
   local ok, child = pcall(host.spawn, { argv = argv, stderr = log })
   if not ok then return { "error\t" .. tostring(child) } end
   -- it may end before it has read all, and says why

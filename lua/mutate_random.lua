@@ -3,7 +3,7 @@
 -- A mutator has m:propose(state, rng) -> {{op =, name =, hypothesis =}...}. Here each edit is a typed
 -- move on the domain of one parameter: widen it beside its best value, draw values that shipped
 -- spaces of the same template have for it (the vocabulary), stretch it by arithmetic, drop a value
--- that is clearly worse, pin one that dominates. Parameters with values that nobody has tried come
+-- that is clearly worse, settle on one that dominates. Parameters with values that nobody has tried come
 -- first; values that only ever failed, or are slow beside the best, do not come back.
 
 local dsl = require "dsl"
@@ -185,19 +185,19 @@ local function drop(state, param, rng)
   return proposal("remove-value", param, { rng:pick(out) }, "beside the best kernel it is slow")
 end
 
--- The best value, where all others are slow.
-local function pin(state, param)
+-- The best value alone, where all others are slow. A domain of one can be widened again, a pin could not.
+local function settle(state, param)
   local best = best_value(state, param)
   if not best or #param.rows < 2 then return nil end
   for _, row in ipairs(param.rows) do
     if not dsl.same_row(row, best) and not slow(state, param, row) then return nil end
   end
-  return proposal("pin", param, { best }, "every other value is slow beside it")
+  return proposal("set-domain", param, { best }, "every other value is slow beside it")
 end
 
 local moves = {
   { run = widen, weight = 35 }, { run = draw, weight = 42 }, { run = stretch, weight = 8 },
-  { run = drop, weight = 10 }, { run = pin, weight = 5 },
+  { run = drop, weight = 10 }, { run = settle, weight = 5 },
 }
 
 -- ------------------------------------------------------------------------------- proposals
@@ -213,7 +213,8 @@ function mutate_random.propose(_, state, rng)
   for _, param in ipairs(state.space.params) do
     local _, fresh = vocabulary(state, param)
     local one = #param.rows == 1 and 3 or 0
-    local own = param.st.file == state.space.file -- what is inherited cannot be edited here
+    -- what is inherited cannot be edited here; a pin is somebody's decision
+    local own = param.st.file == state.space.file and not param.st.pin
     need[param] = own and 1 + one + 2 * math.min(3, #fresh) or 0
   end
   local function need_of(param) return used[param] and 0 or need[param] end

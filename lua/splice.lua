@@ -25,6 +25,8 @@ local function change(doc, from, to, text)
   doc.changes[#doc.changes + 1] = { from = from, to = to, text = text, at = #doc.changes }
 end
 
+splice.change = change
+
 -- Where the blanks before a byte begin, and whether the line begins there.
 local function blanks_before(text, at)
   while text:find("^[ \t]", at - 1) and at > 1 do at = at - 1 end
@@ -99,10 +101,15 @@ local function style_of(text)
     comma = text:find(",[^%s]") and "," or ", " }
 end
 
+-- An integer as Lua reads it back: the least one has no decimal form.
+local function digits(x)
+  return x == math.mininteger and "0x8000000000000000" or tostring(x)
+end
+
 local function spell(row, style)
   local out = {}
   for i, value in ipairs(row) do
-    out[i] = type(value) == "string" and style.quote .. value .. style.quote or tostring(value)
+    out[i] = type(value) == "string" and style.quote .. value .. style.quote or digits(value)
   end
   if #out == 1 then return out[1] end
   return "{" .. style.pad .. table.concat(out, style.comma) .. style.pad .. "}"
@@ -210,29 +217,70 @@ local function has_step(rows, step)
 end
 
 -- A range stays one where its ends can say the new domain; else it becomes a list.
-local function rewrite_range(doc, field, old, new, kind)
+local function rewrite_range(doc, field, old, new, as_list)
   local ends, step = range_ends(doc, field)
-  if ends and has_step(new, step) and (#new > 1 or kind == "remove-value") then
+  if ends and has_step(new, step) and not as_list then
     local low, high = new[1][1], new[#new][1]
-    if low ~= old[1][1] then change(doc, ends[1].from, ends[1].to, tostring(low)) end
-    if high ~= old[#old][1] then change(doc, ends[2].from, ends[2].to, tostring(high)) end
+    if low ~= old[1][1] then change(doc, ends[1].from, ends[1].to, digits(low)) end
+    if high ~= old[#old][1] then change(doc, ends[2].from, ends[2].to, digits(high)) end
     return
   end
   local texts = {}
-  for i, row in ipairs(new) do texts[i] = tostring(row[1]) end
+  for i, row in ipairs(new) do texts[i] = digits(row[1]) end
   change(doc, field.from, field.to, table.concat(texts, ", "))
+end
+
+-- The parts of a written range that differ; nil where its ends are computed.
+local function rewrite_parts(doc, field, want)
+  local ends = range_ends(doc, field)
+  if not ends then return nil end
+  for i = 1, 3 do
+    local part, value = ends[i], want[i] or (i == 3 and 1)
+    if not part and value ~= 1 then
+      local gap = plain_gap(doc, ends[1], ends[2]) or ", "
+      change(doc, ends[2].to + 1, ends[2].to, (gap:find("[\r\n]") and ", " or gap) .. digits(value))
+    elseif part and not want[i] and luatok.scalar(doc.tokens, part.first, part.last) ~= value then
+      splice.cut_fields(doc, ends, { [part] = true })
+    elseif part and luatok.scalar(doc.tokens, part.first, part.last) ~= value then
+      change(doc, part.from, part.to, digits(value))
+    end
+  end
+  return true
+end
+
+-- Makes the values of a parameter's table the range `want` {low, high[, step]}.
+function splice.range(doc, t, want)
+  local field, list = splice.field_of(t, "range"), splice.values(t)
+  if field and rewrite_parts(doc, field, want) then return end
+  local parts, goes = {}, {}
+  for i, x in ipairs(want) do parts[i] = digits(x) end
+  local text = "{" .. table.concat(parts, ", ") .. "}"
+  if field then
+    change(doc, doc.tokens[field.first].from, field.to, text)
+  elseif list[1] then
+    change(doc, list[1].from, list[1].to, "range = " .. text)
+    for i = 2, #list do goes[list[i]] = true end
+    splice.cut_fields(doc, t.fields, goes)
+  end
 end
 
 -- Whole domains, single values ----------------------------------------------------------------------
 
--- Turns the values of a parameter's table from the rows `old` into `new`; nil where they are computed.
-function splice.domain(doc, t, old, new, kind)
-  local list, range = {}, splice.field_of(t, "range")
+-- The fields of a table that are no keys.
+function splice.values(t)
+  local list = {}
   for _, field in ipairs(t.fields) do
     if not field.key then list[#list + 1] = field end
   end
+  return list
+end
+
+-- Turns the values of a parameter's table from the rows `old` into `new`, a range into a list if asked;
+-- nil where they are computed.
+function splice.domain(doc, t, old, new, as_list)
+  local list, range = splice.values(t), splice.field_of(t, "range")
   if #list == 0 and range then
-    rewrite_range(doc, range, old, new, kind)
+    rewrite_range(doc, range, old, new, as_list)
   elseif #list ~= #old then
     return nil
   elseif in_order(old, new) then
@@ -248,24 +296,52 @@ function splice.put(doc, field, row)
   change(doc, doc.tokens[field.first].from, field.to, spell(row, style_of(field_text(doc, field))))
 end
 
+-- `key = value` behind a field, written as the fields `like` (a list) are.
+function splice.add_field(doc, behind, key, value, like)
+  local text = ""
+  for _, field in ipairs(like) do text = text .. " " .. field_text(doc, field) end
+  change(doc, behind.to + 1, behind.to, ", " .. key .. " = " .. spell(value, style_of(text:sub(2))))
+end
+
+splice.style_of, splice.spell, splice.cut = style_of, spell, cut
+
 -- Result -------------------------------------------------------------------------------------------
 
--- The text with its changes made; sorts them.
+local function before(a, b)
+  if a.from ~= b.from then return a.from < b.from end
+  if (a.to < a.from) ~= (b.to < b.from) then return a.to < a.from end
+  return a.at < b.at
+end
+
+local NEAR = 32 -- bytes in front of a change that say where it belongs
+
+-- The text with its changes made; sorts them and notes what each expects to find: `old`, the bytes that
+-- go, and `near`, those just before.
 function splice.merged(doc)
-  table.sort(doc.changes, function(a, b)
-    if a.from ~= b.from then return a.from < b.from end
-    if (a.to < a.from) ~= (b.to < b.from) then return a.to < a.from end
-    return a.at < b.at
-  end)
+  table.sort(doc.changes, before)
   local out, at = {}, 1
   for _, c in ipairs(doc.changes) do
     assert(c.from >= at, "changes overlap")
+    c.old, c.near = doc.text:sub(c.from, c.to), doc.text:sub(math.max(1, c.from - NEAR), c.from - 1)
     out[#out + 1] = doc.text:sub(at, c.from - 1)
     out[#out + 1] = c.text
     at = c.to + 1
   end
   out[#out + 1] = doc.text:sub(at)
   return table.concat(out)
+end
+
+-- Makes the changes in a text where each finds what it expects at its place; nil and the byte where one
+-- does not.
+function splice.patched(text, changes)
+  local out, at = {}, 1
+  for _, c in ipairs(changes) do
+    local from = c.from - #c.near
+    if c.from < at or text:sub(from, c.to) ~= c.near .. c.old or c.from > #text + 1 then return nil, c.from end
+    out[#out + 1] = text:sub(at, c.from - 1) .. c.text
+    at = c.to + 1
+  end
+  return table.concat(out) .. text:sub(at)
 end
 
 return splice

@@ -1,14 +1,30 @@
--- verbs_edit: `loom edit FILE OP PARAM VALUE...` changes the domain of a parameter in a space file and
--- prints the lines that changed. The file is written whole or not at all, and only once its new text
--- is a valid space.
+-- verbs_edit: `loom edit FILE OP ...` changes a space file and prints the lines that changed; `loom edit
+-- FILE show NAME` prints a statement as it stands there. The file is written whole or not at all, only
+-- once its new text is a valid space, and only while it is still the text that was edited.
 
 local edit = require "edit"
 local fail = require "fail"
+local outdir = require "outdir"
+local space = require "space"
+local words = require "edit_words"
 
 local verbs = {}
 
-local USAGE = "edit wants FILE OP PARAM VALUE...: set-domain tile_m 64 128, add-value warps pingpong,2, "
-  .. "remove-value stages 3, pin stages 4"
+local function usage()
+  local ops = {}
+  for i, op in ipairs(words.ops) do ops[i] = op .. " " .. words.forms[op].usage end
+  return "edit wants FILE and one of: " .. table.concat(ops, ", ") .. ", show NAME"
+end
+
+-- What `loom help edit` says of the operations.
+function verbs.help()
+  local out = {}
+  for i, op in ipairs(words.ops) do
+    out[i] = string.format("  %-42s %s\n", op .. " " .. words.forms[op].usage, words.does[op])
+  end
+  return table.concat(out) .. string.format("  %-42s %s\n", "show NAME", "print a statement as it stands there")
+    .. "  EXPECT=TEXT with any of them: only while the statement is this text\n"
+end
 
 -- Where each line of a text begins, and one past its end.
 local function line_starts(text)
@@ -27,11 +43,20 @@ local function line_of(starts, at)
   return low
 end
 
+-- The first and the last line that a change touches: none where whole lines are put between others.
+local function touched(text, starts, c)
+  local first = line_of(starts, math.min(c.from, math.max(1, #text)))
+  if c.to >= c.from then return first, line_of(starts, c.to) end
+  local whole = c.text:find("\n$") and (c.from == 1 or text:sub(c.from - 1, c.from - 1) == "\n")
+  if whole then return line_of(starts, c.from), line_of(starts, c.from) - 1 end
+  return first, first
+end
+
 -- The changes by groups that share or touch a line: {first, last (lines), list of changes}.
-local function hunks(starts, changes)
+local function hunks(text, starts, changes)
   local list = {}
   for _, c in ipairs(changes) do
-    local first, last = line_of(starts, c.from), line_of(starts, math.max(c.from, c.to))
+    local first, last = touched(text, starts, c)
     local hunk = list[#list]
     if not hunk or first > hunk.last + 1 then
       hunk = { first = first, last = last }
@@ -51,7 +76,7 @@ end
 -- The lines that change, old and new ones, under the number of the first.
 local function diff(text, changes)
   local starts, out = line_starts(text), {}
-  for _, hunk in ipairs(hunks(starts, changes)) do
+  for _, hunk in ipairs(hunks(text, starts, changes)) do
     local from, stop = starts[hunk.first], (starts[hunk.last + 1] or #text + 1) - 1
     local new, at = {}, from
     for _, c in ipairs(hunk) do
@@ -68,20 +93,32 @@ end
 verbs.diff = diff
 
 local function read(path)
-  local text, err = host.read(path)
+  local text, err = host.read(path, space.bytes)
   if not text then fail(err) end
   return text
 end
 
+local function show(path, given)
+  if #given ~= 3 then fail.usage("edit FILE show wants one NAME") end
+  local text, err = edit.show(read(path), path, given[3])
+  if not text then fail(err) end
+  host.out(text .. "\n")
+  return 0
+end
+
 -- Takes the words after the verb; returns the exit code.
-function verbs.edit(words)
-  if #words < 4 then fail.usage(USAGE) end
-  local op, err = edit.parse(table.move(words, 2, #words, 1, {}))
+function verbs.edit(given)
+  if #given < 2 then fail.usage(usage()) end
+  local path = given[1]
+  if given[2] == "show" then return show(path, given) end
+  local op, err = edit.parse(table.move(given, 2, #given, 1, {}))
   if not op then fail.usage(err) end
-  local path = words[1]
   local text = read(path)
   local new, changes = edit.apply(text, path, op)
   if not new then fail(changes) end
+  if read(path) ~= text then
+    fail(string.format("%s:1: changed meanwhile: nothing is written", outdir.shown(path)))
+  end
   local done, why = host.write(path, new)
   if done == nil then fail(why) end
   host.out(diff(text, changes))

@@ -3,6 +3,7 @@
 local fail = require "fail"
 local search = require "search"
 local select_ = require "select"
+local space = require "space"
 
 local verbs = {}
 
@@ -24,9 +25,20 @@ local function one_space(opt)
   return { item.b.space.name }
 end
 
+-- What the spec's `search` says, where no knob says otherwise: its key, the knob's field.
+local SPEC_KEYS = { { "mutator", "mutator" }, { "budget", "budget" }, { "rng", "seed" }, { "n", "n" } }
+
+local function take_spec(opt)
+  local said = space.load(opt.space[1]).search
+  for _, pair in ipairs(SPEC_KEYS) do
+    if opt[pair[2]] == nil then opt[pair[2]] = said[pair[1]] end
+  end
+end
+
 function verbs.search(opt)
   opt.problems = one_problem(opt)
   opt.space = one_space(opt)
+  take_spec(opt)
   return search.run(opt, require("mutate_" .. (opt.mutator or "random")))
 end
 

@@ -1,249 +1,13 @@
--- Edits of space files: which bytes change, what is refused and how, and that nothing else moves.
+-- Edits of the values of parameters: which bytes change, what is refused and how, and that nothing else
+-- moves.
 
-local dsl = require "dsl"
 local edit = require "edit"
+local kit = require "edit_kit"
 local luatok = require "luatok"
-local sh = require "tests_sh"
-local space = require "space"
 
 local root = host.root .. "/"
-local dir = "out/build/test/edit" -- as messages show it
-local path = root .. dir .. "/e.lua"
-local HEAD = 'space "e" { format = 1, template = "simt.cu" } -- line 1\n'
-
-local function equal(got, want)
-  assert(got == want, string.format("got\n%s\nwant\n%s", tostring(got), tostring(want)))
-end
-
-local function apply(text, words)
-  return edit.apply(text, path, assert(edit.parse(words)))
-end
-
-local function test(name, run)
-  return { name = name, run = run }
-end
-
--- `before` and what an edit makes of it; "word VALUE...; after" a pair.
-local function edits(name, before, list)
-  return test(name, function()
-    for i = 1, #list, 2 do
-      local new, err = apply(HEAD .. before .. "\n", list[i])
-      assert(new, list[i] .. ": " .. tostring(err))
-      equal(new, HEAD .. list[i + 1] .. "\n")
-      assert(edit.check(new, path))
-    end
-  end)
-end
-
--- The message that each edit of the text is refused with, without "out/.../e.lua:".
-local function refuses(name, body, list)
-  return test(name, function()
-    for i = 1, #list, 2 do
-      local new, err = apply(HEAD .. body .. "\n", list[i])
-      assert(not new, list[i] .. " is accepted: " .. tostring(new))
-      equal(err, dir .. "/e.lua:" .. list[i + 1])
-    end
-  end)
-end
-
--- Properties ---------------------------------------------------------------------------------------
-
--- The new text differs from the old one in the reported bytes and nowhere else.
-local function check_changes(old, new, changes)
-  local at, to = 1, 1
-  for _, c in ipairs(changes) do
-    assert(c.from >= at and c.to >= c.from - 1 and c.to <= #old, "a change out of order")
-    equal(new:sub(to, to + c.from - at - 1), old:sub(at, c.from - 1))
-    to = to + c.from - at
-    equal(new:sub(to, to + #c.text - 1), c.text)
-    at, to = c.to + 1, to + #c.text
-  end
-  equal(new:sub(to), old:sub(at))
-end
-
-local function domain(sp, name)
-  for _, param in ipairs(sp.params) do
-    if param.name == name then return param.rows, param end
-  end
-end
-
-local function text_of(rows)
-  local out = {}
-  for i, row in ipairs(rows) do out[i] = dsl.row_text(row) end
-  return table.concat(out, " ")
-end
-
-local function value_of(row)
-  return #row == 1 and row[1] or row
-end
-
--- A row of the parameter's types that it may have or not.
-local function random_row(param)
-  local row = {}
-  for i in ipairs(param.names) do
-    local known = param.rows[math.random(#param.rows)][i]
-    if math.random(2) == 1 then
-      row[i] = known
-    elseif math.type(known) then
-      row[i] = math.random(0, 3) == 0 and known * 2 or math.random(1, 300)
-    else
-      row[i] = "w" .. math.random(9)
-    end
-  end
-  return row
-end
-
-local function random_op(param)
-  local kind = edit.ops[math.random(#edit.ops)]
-  local op = { kind = kind, param = param.name, values = {} }
-  local rows = {}
-  for _ = 1, kind == "pin" and 1 or math.random(3) do
-    local row = random_row(param)
-    if kind == "remove-value" then row = param.rows[math.random(#param.rows)] end
-    if not dsl.row_index(rows, row) then rows[#rows + 1] = row end
-  end
-  for i, row in ipairs(rows) do op.values[i] = value_of(row) end
-  return op, rows
-end
-
--- What the domain must be afterwards; order is looked at for set-domain alone.
-local function expected(op, old, rows)
-  local want = {}
-  if op.kind == "set-domain" or op.kind == "pin" then return rows, true end
-  for _, row in ipairs(old) do
-    if op.kind == "add-value" or not dsl.row_index(rows, row) then want[#want + 1] = row end
-  end
-  if op.kind == "add-value" then table.move(rows, 1, #rows, #want + 1, want) end
-  return want, false
-end
-
-local REFUSALS = { "already$", "its default .* would not be among its values$", "one value must stay$" }
-
--- One random edit of the text; the new text, or nil where it is refused for a known reason.
-local function random_edit(text, file, count)
-  local sp = assert(edit.check(text, file))
-  local param = sp.params[math.random(#sp.params)]
-  local op, rows = random_op(param)
-  local words = edit.format(op)
-  equal(edit.format(assert(edit.parse(words))), words)
-  local new, changes = edit.apply(text, file, assert(edit.parse(words)))
-  if not new then
-    for _, pattern in ipairs(REFUSALS) do
-      if changes:find(pattern) then return nil end
-    end
-    error(words .. ": " .. changes .. "\n" .. text, 0)
-  end
-  check_changes(text, new, changes)
-  local after = domain(assert(edit.check(new, file)), param.name)
-  local want, ordered = expected(op, param.rows, rows)
-  equal(#after, #want)
-  for _, row in ipairs(want) do assert(dsl.row_index(after, row), dsl.row_text(row) .. " is gone") end
-  if ordered then equal(text_of(after), text_of(want)) end
-  count.done = count.done + 1
-  return new, op
-end
-
--- Adding a value and removing it gives the bytes back, but for a range that had to become a list.
-local function check_restores(text, file)
-  local sp = assert(edit.check(text, file))
-  for _, param in ipairs(sp.params) do
-    local row = random_row(param)
-    if not dsl.row_index(param.rows, row) then
-      local op = { kind = "add-value", param = param.name, values = { value_of(row) } }
-      local added = assert(edit.apply(text, file, op))
-      op.kind = "remove-value"
-      local back = assert(edit.apply(added, file, op))
-      local _, ranges = text:gsub("range", "")
-      if select(2, added:gsub("range", "")) == ranges then equal(back, text) end
-      equal(text_of(domain(edit.check(back, file), param.name)), text_of(param.rows))
-    end
-  end
-end
-
--- Random spellings of one spec: layout, comments, separators and the order of fields vary.
-
-local function pick(...)
-  return (select(math.random(select("#", ...)), ...))
-end
-
-local function blank()
-  return pick("", " ", " ", " ", "  ", "\n  ", "\r\n\t", " -- it's, {a} note\n  ", " --[[ c, ]] ", "\n\n  ")
-end
-
-local function shuffle(list)
-  for i = #list, 2, -1 do
-    local k = math.random(i)
-    list[i], list[k] = list[k], list[i]
-  end
-  return list
-end
-
-local function braces(fields)
-  local out = { "{", blank() }
-  for i, field in ipairs(fields) do
-    out[#out + 1] = field .. blank() .. ((i < #fields or math.random(2) == 1) and pick(",", ";", ",") or "") .. blank()
-  end
-  return table.concat(out) .. "}"
-end
-
--- Keyed fields in any place among the values, whose order stays.
-local function mixed(values, keyed)
-  local fields = table.move(values, 1, #values, 1, {})
-  for _, field in ipairs(shuffle(keyed)) do table.insert(fields, math.random(#fields + 1), field) end
-  return braces(fields)
-end
-
-local function number(n)
-  return math.random(4) == 1 and string.format("0x%X", n) or tostring(n)
-end
-
-local function numbers(n)
-  local values = {}
-  for i = 1, math.random(n) do values[i] = 8 * i * i end
-  if math.random(3) == 1 then shuffle(values) end
-  return values
-end
-
-local function random_params()
-  local out, a, b = {}, numbers(5), numbers(4)
-  local spelled, rows = {}, {}
-  for i, n in ipairs(a) do spelled[i] = number(n) end
-  out[1] = 'param "a" ' .. mixed(spelled, { 'doc = "it\'s { a, } doc"', "default = " .. a[1] })
-  for i, n in ipairs(b) do rows[i] = string.format(pick('{ "w%d", %d }', '{"w%d",%d}', "{'w%d', %d}"), i % 3, n) end
-  out[2] = 'param("b")' .. blank() .. mixed(rows, { 'as = {"b1", "b2"}', "doc = [==[long ]] text]==]" })
-  out[3] = 'param "c" ' .. mixed({}, { pick("range = {2, 9}", "range = { 0x4, 40, 4 }", "range = {1,1}"), "doc = [[x]]" })
-  out[4] = "param 'd' " .. mixed({ '"none"', "[[k]]", "'mnk'" }, { "default = [[k]]", 'when = "a > 8"' })
-  local seeds = {}
-  for i = 1, math.random(0, 2) do
-    local spread = math.random(2) == 1
-    local fields = shuffle { "a = " .. a[math.random(#a)], 'd = "mnk"', spread and "b1 = 'w1'" or nil }
-    if spread then fields[#fields + 1] = "b2 = " .. b[1] elseif math.random(2) == 1 then fields[#fields + 1] = "b = " .. rows[#rows] end
-    seeds[i] = "seed " .. braces(fields)
-  end
-  return HEAD .. table.concat(out, pick("\n", " ", "\n\n-- c\n")) .. "\n" .. table.concat(seeds, "\n") .. pick("", "\n")
-end
-
-local function comments(text)
-  return select(2, text:gsub("%-%- it's, {a} note", "")), select(2, text:gsub("%-%-%[%[ c, %]%]", ""))
-end
-
-local SHIPPED = { "hopper", "mma", "simt" }
-
--- Runs body(seeded number) `n` times; a failure names the seed.
-local function seeded(n, body)
-  for i = 1, n do
-    math.randomseed(i)
-    local ok, err = pcall(body, i)
-    assert(ok, string.format("seed %d: %s", i, tostring(err)))
-  end
-end
-
--- The verb -----------------------------------------------------------------------------------------
-
-local function loom(...)
-  local got = sh.run { sh.loom, "edit", ... }
-  return got.code, got.output
-end
+local dir, path, HEAD = kit.dir, kit.path, kit.HEAD
+local equal, apply, test, edits, refuses = kit.equal, kit.apply, kit.test, kit.edits, kit.refuses
 
 return {
   edits("values are set, added and removed in a list", 'param "a" { 64, 128, 256, doc = "x" }', {
@@ -258,8 +22,8 @@ return {
     "remove-value a 64", 'param "a" { 128, 256, doc = "x" }',
     "remove-value a 256", 'param "a" { 64, 128, doc = "x" }',
     "remove-value a 64 256", 'param "a" { 128, doc = "x" }',
-    "pin a 128", 'param "a" { 128, doc = "x" }',
-    "pin a 7", 'param "a" { 7, doc = "x" }',
+    "set-domain a 128", 'param "a" { 128, doc = "x" }',
+    "set-domain a 7", 'param "a" { 7, doc = "x" }',
   }),
   edits("what is not in rising order grows at its end", 'param "a" { 128, 64 }', {
     "add-value a 96", 'param "a" { 128, 64, 96 }',
@@ -280,7 +44,7 @@ return {
     "set-domain a 3 4", 'param "a" { range = {3, 4}, doc = "x" }',
     "set-domain a 4 3", 'param "a" { 4, 3, doc = "x" }',
     "set-domain a 4", 'param "a" { 4, doc = "x" }',
-    "pin a 4", 'param "a" { 4, doc = "x" }',
+    "set-domain a 4", 'param "a" { 4, doc = "x" }',
   }),
   edits("a range with a step keeps it", "param 'a' { doc = [[y]]; range = { 0x4; 13, 4 } ; }", {
     "add-value a 16", "param 'a' { doc = [[y]]; range = { 0x4; 16, 4 } ; }",
@@ -291,12 +55,12 @@ return {
   }),
   edits("a range of computed ends becomes a list", 'local n = 3\nparam "a" { range = {1, n} }', {
     "add-value a 4", 'local n = 3\nparam "a" { 1, 2, 3, 4 }',
-    "pin a 3", 'local n = 3\nparam "a" { 3 }',
+    "set-domain a 3", 'local n = 3\nparam "a" { 3 }',
   }),
   edits("tied values move together", 'param "w" { {1, 2}, {2, 2},\n  as = {"x", "y"} }', {
     "add-value w 4,2", 'param "w" { {1, 2}, {2, 2}, {4, 2},\n  as = {"x", "y"} }',
     "remove-value w 1,2", 'param "w" { {2, 2},\n  as = {"x", "y"} }',
-    "pin w 8,8", 'param "w" { {8, 8},\n  as = {"x", "y"} }',
+    "set-domain w 8,8", 'param "w" { {8, 8},\n  as = {"x", "y"} }',
     "set-domain w 2,2 1,2", 'param "w" { {2, 2}, {1, 2},\n  as = {"x", "y"} }',
   }),
   edits("new strings and rows are written as their neighbours", "param \"w\" { { 'p',1 }, as = {\"x\", \"y\"} }", {
@@ -305,12 +69,12 @@ return {
   edits("strings in any quotes", "param [[s]] { 'none', \"k\", [[mnk]], default = [==[k]==] }", {
     "add-value s m", "param [[s]] { 'none', \"k\", [[mnk]], 'm', default = [==[k]==] }",
     "remove-value s mnk", "param [[s]] { 'none', \"k\", default = [==[k]==] }",
-    "pin s none", "param [[s]] { 'none', default = \"none\" }",
+    "set-domain s none", "param [[s]] { 'none', default = \"none\" }",
     'set-domain s "12" k', "param [[s]] { '12', \"k\", default = [==[k]==] }",
   }),
-  edits("a pin takes the default along", 'param "b" { true_ = nil, 1, 2, default = 2, when = "1 > 2" }', {
-    "pin b 1", 'param "b" { true_ = nil, 1, default = 1, when = "1 > 2" }',
-    "pin b 2", 'param "b" { true_ = nil, 2, default = 2, when = "1 > 2" }',
+  edits("the only value left takes the default along", 'param "b" { true_ = nil, 1, 2, default = 2, when = "1 > 2" }', {
+    "set-domain b 1", 'param "b" { true_ = nil, 1, default = 1, when = "1 > 2" }',
+    "set-domain b 2", 'param "b" { true_ = nil, 2, default = 2, when = "1 > 2" }',
     "remove-value b 1", 'param "b" { true_ = nil, 2, default = 2, when = "1 > 2" }',
   }),
   edits("keys stand before, between and after the values", 'param "a" { doc = "x", 1, default = 2, 2, when = "1 > 2", 3 }', {
@@ -318,7 +82,7 @@ return {
     "remove-value a 1 3", 'param "a" { doc = "x", default = 2, 2, when = "1 > 2" }',
     "add-value a 0 4", 'param "a" { doc = "x", 0, 1, default = 2, 2, when = "1 > 2", 3, 4 }',
     "set-domain a 3 2", 'param "a" { doc = "x", 3, 2, default = 2, when = "1 > 2" }',
-    "pin a 3", 'param "a" { doc = "x", default = 3, when = "1 > 2", 3 }',
+    "set-domain a 3", 'param "a" { doc = "x", default = 3, when = "1 > 2", 3 }',
   }),
   edits("comments stay", [[
 param "a" { -- values
@@ -344,7 +108,7 @@ param "a" { -- values
   --[=[ both ]=] 128 -- the middle
   -- the large one
 }]],
-    "pin a 7", [[
+    "set-domain a 7", [[
 param "a" { -- values
   7 -- the small one
   --[=[ both ]=]  -- the middle
@@ -372,7 +136,7 @@ param "a" { -- values
   edits("several parameters on a line, line ends of two bytes",
     'param "a" {1,2,} param "b" {1,2}\r\nparam("c")({1,2});param"d"{1,2}', {
     "add-value a 3", 'param "a" {1,2,3,} param "b" {1,2}\r\nparam("c")({1,2});param"d"{1,2}',
-    "pin b 1", 'param "a" {1,2,} param "b" {1}\r\nparam("c")({1,2});param"d"{1,2}',
+    "set-domain b 1", 'param "a" {1,2,} param "b" {1}\r\nparam("c")({1,2});param"d"{1,2}',
     "remove-value c 1", 'param "a" {1,2,} param "b" {1,2}\r\nparam("c")({2});param"d"{1,2}',
     "set-domain d 5", 'param "a" {1,2,} param "b" {1,2}\r\nparam("c")({1,2});param"d"{5}',
   }),
@@ -381,18 +145,22 @@ param "a" { -- values
     "add-value a 12", 'local n = 4\nparam "a" { n, 2 * n, 12, (16) }',
     "set-domain a 16 8", 'local n = 4\nparam "a" { (16), 2 * n }',
   }),
-  edits("a seed gives up a value that went, a pin puts its own there",
+  edits("a seed gives up a value that went, the only value left takes its place",
     'param "a" { 1, 2 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
     .. "seed { a = 2, w = {3, 4} } -- one\nseed { x = 3, a = 1, y = 4 }", {
     "remove-value a 2", 'param "a" { 1 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
       .. "seed { w = {3, 4} } -- one\nseed { x = 3, a = 1, y = 4 }",
     "remove-value w 3,4", 'param "a" { 1, 2 }\nparam "w" { {1, 2}, as = {"x", "y"} }\n'
       .. "seed { a = 2 } -- one\nseed { a = 1 }",
-    "pin w 1,2", 'param "a" { 1, 2 }\nparam "w" { {1, 2}, as = {"x", "y"} }\n'
+    "set-domain w 1,2", 'param "a" { 1, 2 }\nparam "w" { {1, 2}, as = {"x", "y"} }\n'
       .. "seed { a = 2, w = {1, 2} } -- one\nseed { x = 1, a = 1, y = 2 }",
-    "set-domain a 3", 'param "a" { 3 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
+    "set-domain a 3 4", 'param "a" { 3, 4 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
       .. "seed { w = {3, 4} } -- one\nseed { x = 3, y = 4 }",
-    "pin a 1", 'param "a" { 1 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
+    "set-range a 3 3", 'param "a" { range = {3, 3} }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
+      .. "seed { a = 3, w = {3, 4} } -- one\nseed { x = 3, a = 3, y = 4 }",
+    "set-range a 2 3", 'param "a" { range = {2, 3} }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
+      .. "seed { a = 2, w = {3, 4} } -- one\nseed { x = 3, y = 4 }",
+    "set-domain a 1", 'param "a" { 1 }\nparam "w" { {1, 2}, {3, 4}, as = {"x", "y"} }\n'
       .. "seed { a = 1, w = {3, 4} } -- one\nseed { x = 3, a = 1, y = 4 }",
   }),
   edits("seeds of a loop and twins on a line",
@@ -402,29 +170,44 @@ param "a" { -- values
   }),
   edits("statements in comments and strings are none",
     '-- param "a" { 1 }\nparam "a" { 1, 2, doc = "param \\"a\\" { 9 }" }\n--[[ seed { a = 2 } ]]', {
-    "pin a 1", '-- param "a" { 1 }\nparam "a" { 1, doc = "param \\"a\\" { 9 }" }\n--[[ seed { a = 2 } ]]',
+    "set-domain a 1", '-- param "a" { 1 }\nparam "a" { 1, doc = "param \\"a\\" { 9 }" }\n--[[ seed { a = 2 } ]]',
   }),
   refuses("what a parameter cannot take is refused at its line", table.concat({
     'param "tile_m" { 64, 128, default = 128 }', 'param "warps" { {"ping", 2}, as = {"schedule", "consumers"} }',
     'param "s" { "a", "b" }', 'param "stages" { range = {2, 20} }' }, "\n"), {
-    "pin tile_n 64", "1: no param 'tile_n' (did you mean 'tile_m'?)",
-    "pin nothing 64", "1: no param 'nothing'",
-    "pin schedule ping", "3: param 'warps': ties 'schedule' to others: edit 'warps'",
+    "set-domain tile_n 64", "1: no param 'tile_n' (did you mean 'tile_m'?)",
+    "set-domain nothing 64", "1: no param 'nothing'",
+    "set-domain schedule ping", "3: param 'warps': ties 'schedule' to others: edit 'warps'",
     "add-value tile_m 64", "2: param 'tile_m': has the value 64 already",
     "add-value warps ping,2", "3: param 'warps': has the value {'ping', 2} already",
     "add-value tile_m 32 32", "2: param 'tile_m': value 32 is given twice",
     "set-domain tile_m 64 128", "2: param 'tile_m': its values are 64, 128 already",
     "set-domain tile_m 128 128", "2: param 'tile_m': value 128 is given twice",
-    "set-domain tile_m 64", "2: param 'tile_m': its default 128 would not be among its values",
+    "set-domain tile_m 64 96", "2: param 'tile_m': its default 128 would not be among its values",
     "remove-value tile_m 128", "2: param 'tile_m': its default 128 would not be among its values",
     "remove-value tile_m 96", "2: param 'tile_m': has no value 96; it has 64, 128",
     "remove-value stages 1", "5: param 'stages': has no value 1; it has 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, ...",
     "remove-value tile_m 64 128", "2: param 'tile_m': 64, 128 is all it has: one value must stay",
     "remove-value warps ping,2", "3: param 'warps': {'ping', 2} is all it has: one value must stay",
-    "pin warps ping,2", "3: param 'warps': its values are {'ping', 2} already",
+    "set-domain warps ping,2", "3: param 'warps': its values are {'ping', 2} already",
     "pin tile_m 64 128", "2: param 'tile_m': a pin wants one value, not 2",
-    "pin tile_m x", "2: param 'tile_m': 'x' is a string, 'tile_m' holds integers",
-    "pin tile_m 1.5", "2: param 'tile_m': '1.5' is a string, 'tile_m' holds integers",
+    "pin tile_m 96", "2: param 'tile_m': has no value 96; it has 64, 128",
+    "pin warps 2,ping", "3: param 'warps': 2 is an integer, 'schedule' holds strings",
+    "unpin tile_m", "2: param 'tile_m': is not pinned",
+    "unpin tile_n", "1: no param 'tile_n' (did you mean 'tile_m'?)",
+    "set-range tile_m 64 96", "2: param 'tile_m': its default 128 would not be among its values",
+    "set-range tile_m 128 64", "2: param 'tile_m': the range {128, 64} is empty",
+    "set-range tile_m 64 128 0", "2: param 'tile_m': the range has step 0",
+    "set-range tile_m 64 x", "2: param 'tile_m': a range wants integers, not 'x'",
+    "set-range tile_m 64 1,2", "2: param 'tile_m': a range wants integers, not {1, 2}",
+    "set-range tile_m 0 65536", "2: param 'tile_m': the range has more than 65536 values",
+    "set-range tile_m -9223372036854775807 9223372036854775807", "2: param 'tile_m': the range has more than 65536 values",
+    "set-range warps 1 2", "3: param 'warps': holds tied values: a range wants one integer",
+    "set-range s 1 2", "4: param 's': holds strings: a range wants one integer",
+    "set-range stages 2 20", "5: param 'stages': its range is {2, 20} already",
+    "set-range stages 2 20 1", "5: param 'stages': its range is {2, 20, 1} already",
+    "set-domain tile_m x", "2: param 'tile_m': 'x' is a string, 'tile_m' holds integers",
+    "set-domain tile_m 1.5", "2: param 'tile_m': '1.5' is a string, 'tile_m' holds integers",
     "add-value s 12", "4: param 's': 12 is an integer, 's' holds strings",
     "add-value s a*b", "4: param 's': value 'a*b' has other characters than letters, digits, '_', '.', '+', '-'",
     "add-value warps 2,ping", "3: param 'warps': 2 is an integer, 'schedule' holds strings",
@@ -437,31 +220,46 @@ param "a" { -- values
     .. 'for _, x in ipairs { "b" } do param(x) { 1, 2 } end\nparam "c" { 1, n }\nseed { c = n }\n'
     .. 'local p = param\np "d" { 1, 2 }', {
     "pin a 1", "3: param 'a': is not written as param \"a\" { ... }: edit the file by hand",
-    "pin b 1", "5: param 'b': is not written as param \"b\" { ... }: edit the file by hand",
-    "pin d 1", "9: param 'd': is not written as param \"d\" { ... }: edit the file by hand",
-    "pin c 1", "6: param 'c': the seed at line 7 asks for 2, which is computed: edit the file by hand",
+    "set-domain b 1", "5: param 'b': is not written as param \"b\" { ... }: edit the file by hand",
+    "set-domain d 1", "9: param 'd': is not written as param \"d\" { ... }: edit the file by hand",
+    "set-domain c 1", "6: param 'c': the seed at line 7 asks for 2, which is computed: edit the file by hand",
   }),
   refuses("a file that is no space before the edit", 'param "a" { 1, 1 }', {
-    "pin a 1", "2: param 'a': value 1 stands twice",
+    "set-domain a 1", "2: param 'a': value 1 stands twice",
+  }),
+  test("a byte order mark, a zero byte and a lone bracket are refused where they stand", function()
+    for _, case in ipairs { { "\xEF\xBB\xBF" .. HEAD, "1: unexpected symbol" },
+      { HEAD .. "\0", "2: unexpected symbol" }, { HEAD .. 'param "a" { 1, 2 } [', "2: " } } do
+      local new, err = apply(case[1], "pin a 1")
+      assert(not new)
+      local start = dir .. "/e.lua:" .. case[2]
+      equal(err:sub(1, #start), start)
+    end
+  end),
+  edits("tabs, form feeds and UTF-8 stay", "\tparam\t\"a\"\t{\t1,\f2,\tdoc\t=\t\"\xC3\xBC\" }\v-- \xE2\x82\xAC", {
+    "add-value a 3", "\tparam\t\"a\"\t{\t1,\f2, 3,\tdoc\t=\t\"\xC3\xBC\" }\v-- \xE2\x82\xAC",
+    "pin a 2", "\tparam\t\"a\"\t{\t1,\f2, pin = 2,\tdoc\t=\t\"\xC3\xBC\" }\v-- \xE2\x82\xAC",
+    "remove-value a 1", "\tparam\t\"a\"\t{\t\f2,\tdoc\t=\t\"\xC3\xBC\" }\v-- \xE2\x82\xAC",
+    "add-seed a=2", "\tparam\t\"a\"\t{\t1,\f2,\tdoc\t=\t\"\xC3\xBC\" }\v-- \xE2\x82\xAC\nseed { a = 2 }",
   }),
   refuses("a file that is not Lua before the edit", 'param "a" { 1, ', {
-    "pin a 1", "3: unexpected symbol near <eof>",
+    "set-domain a 1", "3: unexpected symbol near <eof>",
   }),
   test("an inherited parameter is refused with the place where it stands", function()
     assert(host.write(root .. dir .. "/under.lua", 'space "under" { format = 1, template = "simt.cu" }\n'
       .. 'param "a" { 1, 2 }\nparam "b" { 1, 2 }\nseed { b = 1 }\n') ~= nil)
     local text = 'space "e" { format = 1, base = "under" }\nparam "b" { 1, 2, 3 }\n'
-    local new, err = apply(text, "pin a 2")
+    local new, err = apply(text, "set-domain a 2")
     assert(not new)
     equal(err, dir .. "/e.lua:1: param 'a' is inherited: it stands at " .. dir .. "/under.lua:2")
     new, err = apply(text, "remove-value b 1")
     assert(not new)
     equal(err, dir .. "/e.lua:2: param 'b': the seed at " .. dir .. "/under.lua:4 asks for 1")
-    assert(apply(text, "pin b 1"))
+    assert(apply(text, "set-domain b 1"))
   end),
   test("a space without a template can be edited", function()
     local text = 'space "e" { format = 1 }\nparam "a" { 1, 2 }\nlet "x" "a * unknown"\n'
-    equal((apply(text, "pin a 2")), 'space "e" { format = 1 }\nparam "a" { 2 }\nlet "x" "a * unknown"\n')
+    equal((apply(text, "set-domain a 2")), 'space "e" { format = 1 }\nparam "a" { 2 }\nlet "x" "a * unknown"\n')
   end),
   test("ops that no words make are refused too", function()
     local text = HEAD .. 'param "a" { 1, 2 }\n'
@@ -476,8 +274,12 @@ param "a" { -- values
     refused({ kind = "pin", param = "a", values = {} }, "2: param 'a': no value is given")
     refused({ kind = "pin", param = "a" }, "2: param 'a': no value is given")
     refused({ kind = "pin", values = { 1 } }, "1: no param 'nil'")
+    refused({ kind = "set-range", param = "a", values = { 1 } }, "2: param 'a': a range wants LOW HIGH [STEP]")
+    refused({ kind = "set-range", param = "a" }, "2: param 'a': a range wants LOW HIGH [STEP]")
     refused({ kind = "pinn", param = "a", values = { 1 } }, "1: unknown edit 'pinn' (did you mean 'pin'?)")
     refused({ param = "a", values = { 1 } }, "1: unknown edit 'nil'")
+    equal(edit.format { kind = "pinn", param = "a", values = { 1 } }, "pinn a 1") -- to be named where it is refused
+    equal(edit.format {}, "nil nil")
   end),
   test("words and ops are two forms of one thing", function()
     local op = edit.parse { "set-domain", "w", "pingpong,2", "-3", '"12",0x10', "a.b" }
@@ -491,11 +293,16 @@ param "a" { -- values
       assert(got == nil)
       equal(err, message)
     end
-    refused("pin a", "an edit wants OP PARAM VALUE...")
-    refused("pim a 1", "unknown edit 'pim' (did you mean 'pin'?); there are set-domain, add-value, remove-value, pin")
-    refused("pin a 1,,2", "value '1,,2' has an empty part")
-    refused("pin a ,", "value ',' has an empty part")
-    refused("pin a 99999999999999999999", "value '99999999999999999999' does not fit in 64 bits")
+    refused("", "an edit wants OP and what it takes")
+    refused("set-domain a", "edit 'set-domain' wants PARAM VALUE...")
+    refused("set-range a 1", "edit 'set-range' wants PARAM LOW HIGH [STEP]")
+    refused("set-range a 1 2 3 4", "edit 'set-range' wants PARAM LOW HIGH [STEP]")
+    refused("unpin a 1", "edit 'unpin' wants PARAM")
+    refused("pim a 1", "unknown edit 'pim' (did you mean 'pin'?); there are set-domain, add-value, remove-value, "
+      .. "set-range, pin, unpin, add-seed, set-let, add-rule, drop-rule, set-search")
+    refused("set-domain a 1,,2", "value '1,,2' has an empty part")
+    refused("set-domain a ,", "value ',' has an empty part")
+    refused("set-domain a 99999999999999999999", "value '99999999999999999999' does not fit in 64 bits")
   end),
   test("tokens keep every byte and know their lines", function()
     local text = "a=[==[\n]]]==]..'x\\\n\\'\\z \n y'--[[\n]]0x1p-3\r\n3..2 //::... ~= --c\nend"
@@ -508,6 +315,82 @@ param "a" { -- values
     equal(table.concat(out, " "), "n1a o1= s1[==[~]]]==] o2.. s2'x\\~\\'\\z ~ y' n50x1p-3 n63..2 o6// o6:: o6... o6~= n7end")
     for _, wrong in ipairs { "'a", "[[a", "a $", "--[[", "'a\nb'" } do assert(luatok.scan(wrong) == nil, wrong) end
   end),
+  edits("a range is written at its ends, its other bytes stay", "param 'a' { doc = [[y]]; range = { 0x4; 13, 4 } ; }", {
+    "set-range a 4 16 4", "param 'a' { doc = [[y]]; range = { 0x4; 16, 4 } ; }",
+    "set-range a 4 12 4", "param 'a' { doc = [[y]]; range = { 0x4; 12, 4 } ; }",
+    "set-range a 4 13", "param 'a' { doc = [[y]]; range = { 0x4; 13 } ; }",
+    "set-range a 8 9 1", "param 'a' { doc = [[y]]; range = { 8; 9, 1 } ; }",
+    "set-range a -4 -2", "param 'a' { doc = [[y]]; range = { -4; -2 } ; }",
+  }),
+  edits("a range gets a step, and one of computed ends is written anew",
+    'local n = 3\nparam "a" { range = {1,9} } param "b" { range = {1, n} }', {
+    "set-range a 1 9 2", 'local n = 3\nparam "a" { range = {1,9,2} } param "b" { range = {1, n} }',
+    "set-range b 1 4", 'local n = 3\nparam "a" { range = {1,9} } param "b" { range = {1, 4} }',
+  }),
+  edits("a list becomes a range", 'param "a" { -- some\n  1, --[[ one ]] default = 2, 2,\n  3, -- three\n}', {
+    "set-range a 1 8", 'param "a" { -- some\n  range = {1, 8}, --[[ one ]] default = 2, -- three\n}',
+    "set-range a 2 2", 'param "a" { -- some\n  range = {2, 2}, --[[ one ]] default = 2, -- three\n}',
+    "set-range a 5 5", 'param "a" { -- some\n  range = {5, 5}, --[[ one ]] default = 5, -- three\n}',
+  }),
+  edits("a pin joins the values, which stay", 'param "a" { 64, 128, default = 128, doc = "x" }\nparam "b" { 1, 2, } -- c\n'
+    .. "param 'c' { range = {2, 6}; }param(\"d\")({ 'p', 'q' })param \"w\" { {1,2}, {3,4}, as = {\"x\", \"y\"} }", {
+    "pin a 64", 'param "a" { 64, 128, default = 128, pin = 64, doc = "x" }\nparam "b" { 1, 2, } -- c\n'
+      .. "param 'c' { range = {2, 6}; }param(\"d\")({ 'p', 'q' })param \"w\" { {1,2}, {3,4}, as = {\"x\", \"y\"} }",
+    "pin b 0x2", 'param "a" { 64, 128, default = 128, doc = "x" }\nparam "b" { 1, 2, pin = 2, } -- c\n'
+      .. "param 'c' { range = {2, 6}; }param(\"d\")({ 'p', 'q' })param \"w\" { {1,2}, {3,4}, as = {\"x\", \"y\"} }",
+    "pin c 4", 'param "a" { 64, 128, default = 128, doc = "x" }\nparam "b" { 1, 2, } -- c\n'
+      .. "param 'c' { range = {2, 6}, pin = 4; }param(\"d\")({ 'p', 'q' })param \"w\" { {1,2}, {3,4}, as = {\"x\", \"y\"} }",
+    "pin d q", 'param "a" { 64, 128, default = 128, doc = "x" }\nparam "b" { 1, 2, } -- c\n'
+      .. "param 'c' { range = {2, 6}; }param(\"d\")({ 'p', 'q', pin = 'q' })param \"w\" { {1,2}, {3,4}, as = {\"x\", \"y\"} }",
+    "pin w 3,4", 'param "a" { 64, 128, default = 128, doc = "x" }\nparam "b" { 1, 2, } -- c\n'
+      .. "param 'c' { range = {2, 6}; }param(\"d\")({ 'p', 'q' })param \"w\" { {1,2}, {3,4}, pin = {3,4}, as = {\"x\", \"y\"} }",
+  }),
+  edits("a pin changes and goes", 'param "a" { 1, --[[ it ]] pin = 0x1, -- one\n  2, 3 }\nparam "b" { ["pin"] = 2, 2 }', {
+    "pin a 3", 'param "a" { 1, --[[ it ]] pin = 3, -- one\n  2, 3 }\nparam "b" { ["pin"] = 2, 2 }',
+    "unpin a", 'param "a" { 1, --[[ it ]] -- one\n  2, 3 }\nparam "b" { ["pin"] = 2, 2 }',
+    "unpin b", 'param "a" { 1, --[[ it ]] pin = 0x1, -- one\n  2, 3 }\nparam "b" { 2 }',
+  }),
+  edits("a pinned parameter's values change around the pin", 'param "a" { 1, 2, 3, pin = 2 }\nseed { a = 3 }', {
+    "unpin a", 'param "a" { 1, 2, 3 }\nseed { a = 3 }',
+    "pin a 1", 'param "a" { 1, 2, 3, pin = 1 }\nseed { a = 3 }',
+    "add-value a 4", 'param "a" { 1, 2, 3, 4, pin = 2 }\nseed { a = 3 }',
+    "remove-value a 3", 'param "a" { 1, 2, pin = 2 }\nseed { }',
+    "set-domain a 2", 'param "a" { 2, pin = 2 }\nseed { a = 2 }',
+    "set-range a 2 9", 'param "a" { range = {2, 9}, pin = 2 }\nseed { a = 3 }',
+  }),
+  refuses("a pin stays among the values",
+    'param "a" { 1, 2, 3, pin = 2 }\nlocal n = 2\nparam "b" { 1, 2, [n == 2 and "pin" or ""] = 2 }\n'
+    .. 'param "c" { 1, 2, pin = 2, ["pin"] = 1 }', {
+    "pin c 2", "5: param 'c': its values are computed: edit the file by hand",
+    "unpin c", "5: param 'c': its values are computed: edit the file by hand",
+    "remove-value a 2", "2: param 'a': is pinned to 2: unpin it first",
+    "set-domain a 1 3", "2: param 'a': is pinned to 2: unpin it first",
+    "set-range a 3 9", "2: param 'a': is pinned to 2: unpin it first",
+    "pin a 2", "2: param 'a': is pinned to 2 already",
+    "pin b 1", "4: param 'b': its pin is computed: edit the file by hand",
+    "unpin b", "4: param 'b': its pin is computed: edit the file by hand",
+  }),
+  test("a pin that goes leaves no trace, wherever it stood", function()
+    for _, body in ipairs { 'param "a" { 1, 2 }', 'param "a" {1,2,}', 'param "a" {\n  1, -- x\n  2, -- y\n}',
+      'param "a" { range = {1, 2}; }',
+      'param "a" { 1,\r\n\t2\r\n}', 'param "a" { doc = "d", 1, 2, default = 2 --[[ z ]], }', 'param "a" { 1, 2 -- last\n}' } do
+      local text = HEAD .. body .. "\n"
+      local pinned = assert(apply(text, "pin a 2"))
+      equal((apply(pinned, "unpin a")), text)
+      local again = assert(apply(pinned, "pin a 1"))
+      equal((apply(again, "unpin a")), text)
+    end
+  end),
+  edits("the least and the largest integer", 'param "a" { 1, 2 }\nparam "b" { range = {1, 2} }', {
+    "add-value a -9223372036854775808 9223372036854775807",
+      'param "a" { 0x8000000000000000, 1, 2, 9223372036854775807 }\nparam "b" { range = {1, 2} }',
+    "set-range b -9223372036854775808 -9223372036854775807",
+      'param "a" { 1, 2 }\nparam "b" { range = {0x8000000000000000, -9223372036854775807} }',
+    "set-range a -9223372036854775808 -9223372036854775808 7",
+      'param "a" { range = {0x8000000000000000, 0x8000000000000000, 7} }\nparam "b" { range = {1, 2} }',
+    "set-range b 9223372036854775806 9223372036854775807",
+      'param "a" { 1, 2 }\nparam "b" { range = {9223372036854775806, 9223372036854775807} }',
+  }),
   test("a large list is edited in a moment", function()
     local values = {}
     for i = 1, 4000 do values[i] = tostring(2 * i) end
@@ -515,81 +398,7 @@ param "a" { -- values
     local start = host.now()
     local new = assert(apply(text, "add-value a 31"))
     equal((apply(new, "remove-value a 31")), text)
-    assert(apply(text, "pin a 8"))
+    assert(apply(text, "set-domain a 8"))
     assert(host.now() - start < 10, "took " .. host.now() - start .. " s")
-  end),
-  test("random edits of the shipped spaces change the reported bytes alone", function()
-    local count = { done = 0 }
-    seeded(15, function(i)
-      local name = SHIPPED[i % #SHIPPED + 1]
-      local text, file = host.read(root .. "spaces/" .. name .. ".lua"), root .. "spaces/" .. name .. ".lua"
-      for _ = 1, 4 do text = random_edit(text, file, count) or text end
-    end)
-    assert(count.done > 20, "only " .. count.done .. " edits went through")
-  end),
-  test("a value added to a shipped space and removed leaves no trace", function()
-    seeded(6, function(i)
-      local file = root .. "spaces/" .. SHIPPED[i % #SHIPPED + 1] .. ".lua"
-      check_restores(host.read(file), file)
-    end)
-  end),
-  test("the same in any layout, and no comment is lost", function()
-    local count = { done = 0 }
-    seeded(120, function()
-      local text = random_params()
-      check_restores(text, path)
-      local before, long = comments(text)
-      for _ = 1, 4 do text = random_edit(text, path, count) or text end
-      local after, long_after = comments(text)
-      equal(after .. " " .. long_after, before .. " " .. long)
-    end)
-    assert(count.done > 200, "only " .. count.done .. " edits went through")
-  end),
-  test("a space is loaded from a text in the place of its file", function()
-    local sp = space.load_text(path, HEAD .. 'param "a" { 5 }')
-    assert(sp.name == "e" and sp.params[1].rows[1][1] == 5 and sp.file == dir .. "/e.lua")
-    local _, err = edit.check('space "f" { format = 1 }', path)
-    equal(err, dir .. "/e.lua:1: space 'f': file 'e.lua' holds space 'f'")
-  end),
-  test("loom edit writes the file and prints what changed", function()
-    local file = sh.tmpdir("edit") .. "/e.lua"
-    assert(host.write(file, HEAD .. 'param "a" { 1,\n  2, default = 2 }\nlet "x" "a"\nseed { a = 2 }'))
-    local code, output = loom(file, "pin", "a", "1")
-    equal(output, '@@ line 2\n-param "a" { 1,\n-  2, default = 2 }\n+param "a" { 1, default = 1 }\n'
-      .. "@@ line 5\n-seed { a = 2 }\n+seed { a = 1 }\n")
-    equal(code, 0)
-    equal(host.read(file), HEAD .. 'param "a" { 1, default = 1 }\nlet "x" "a"\nseed { a = 1 }')
-  end),
-  test("loom edit keeps a file's mode, and edits what a symbolic link leads to", function()
-    local folder = sh.tmpdir("edit")
-    local file, link = folder .. "/real/e.lua", folder .. "/e.lua"
-    assert(host.write(file, HEAD .. 'param "a" { 1, 2 }\n'))
-    equal(sh.run({ "sh", "-c", 'chmod 664 real/e.lua && ln -s real/e.lua e.lua' }, { cwd = folder }).code, 0)
-    equal((loom(link, "pin", "a", "1")), 0)
-    equal(host.read(file), HEAD .. 'param "a" { 1 }\n')
-    equal(sh.run({ "stat", "-c", "%a %F", "real/e.lua", "e.lua" }, { cwd = folder }).output,
-          "664 regular file\n777 symbolic link\n")
-  end),
-  test("loom edit refuses with one line, writes nothing and says so by its exit code", function()
-    local text = HEAD .. 'param "a" { 1, 2 }\n'
-    local file, shown = root .. dir .. "/cli/e.lua", dir .. "/cli/e.lua"
-    assert(host.write(file, text) ~= nil)
-    local function refused(code, message, ...)
-      local got, output = loom(...)
-      equal(output, message .. "\n")
-      equal(got, code)
-      equal(host.read(file), text)
-      equal(table.concat(host.list(file:match("^(.*)/")), " "), "e.lua")
-    end
-    local USAGE = "loom: edit wants FILE OP PARAM VALUE...: set-domain tile_m 64 128, add-value warps pingpong,2, "
-      .. "remove-value stages 3, pin stages 4"
-    refused(1, shown .. ":2: param 'a': has the value 2 already", file, "add-value", "a", "2")
-    refused(1, shown .. ":1: no param 'b'", file, "pin", "b", "2")
-    refused(1, "loom: cannot open '" .. file .. "x': No such file or directory", file .. "x", "pin", "a", "2")
-    refused(2, USAGE, file, "pin", "a")
-    refused(2, USAGE)
-    refused(2, "loom: unknown edit 'pinn' (did you mean 'pin'?); there are set-domain, add-value, remove-value, pin",
-      file, "pinn", "a", "2")
-    refused(2, "loom: value '2,' has an empty part", file, "pin", "a", "2,")
   end),
 }
