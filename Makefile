@@ -1,6 +1,6 @@
 #: Warploom: search spaces of matrix multiplication kernels, woven into CUDA.
 #:
-#: make deps             install what gen, bench and the tests need (Debian; elsewhere: say what)
+#: make deps             install what the goals beside it need; alone, what all need (Debian; elsewhere: say what)
 #: make gen SHAPE=MxNxK  write the kernels of the most promising candidates to out/kernels/
 #: make build SHAPE=...  gen, then compile them with nvcc: registers, spills, warnings
 #: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS
@@ -8,12 +8,15 @@
 #: make rank [SHAPE=...] the measurements so far, best first
 #: make release          the best measured kernels as a library of their own: out/release/<device>/
 #: make count SHAPE=...  how many candidates each space has, and which rule removes how many
+#: make sample SHAPE=...  keys of some candidates, drawn uniformly
 #: make explain KEY=... SHAPE=...   every rule of one candidate with its numbers filled in
+#: make neighbours KEY=... SHAPE=...   the candidates next to one
 #: make space SPACE=...  statements of a space, and where they stand;  FLAT=1: all of it as one file
 #: make devices          the presets of GPUs: every figure and where it comes from
-#: make test             tests that need no GPU;  make check: those that need nvcc too
+#: make test             tests that need no GPU;  make check: those that need nvcc, fuzzers, 100,000 random edits
+#: make fuzz             the fuzzers alone; FUZZ_SECONDS=20 each, or FUZZ_RUNS=1000000
 #: make test-gpu         tests on the GPU
-#: make bench-gen        how many kernels a second are rendered
+#: make bench-gen        how fast candidates are counted, drawn and rendered
 #: make loom | worker    loom alone; the bench worker alone;  make clean: remove what was built
 #: make lint | format    luacheck, and clang-format over the templates | clang-format
 #:
@@ -62,7 +65,7 @@ help:
 	@sed -n 's/^#: \{0,1\}//p' Makefile
 
 deps:
-	$(Q)sh gen/deps.sh
+	$(Q)sh gen/deps.sh $(filter-out deps,$(MAKECMDGOALS))
 
 loom: $(LOOM)
 
@@ -102,7 +105,7 @@ $(1):
 endef
 $(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS))))
 $(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS)))
-include gen/llm.mk bench/bench.mk
+include gen/llm.mk bench/bench.mk tests/fuzz.mk
 
 # ---- tests ---------------------------------------------------------------------------------------
 NVCC_TESTS := $(sort $(wildcard tests/nvcc_*test.lua))
@@ -111,8 +114,8 @@ TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
 test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub test-c
 	$(Q)$(ASAN)/loom test $(TESTS)
 
-check: $(BUILD)/loom test-launch
-	$(Q)$(BUILD)/loom test $(NVCC_TESTS)
+check: $(BUILD)/loom test-launch fuzz
+	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua
 
 test-gpu: $(LOOM) worker
 	$(Q)out/build/loom-bench --selftest
@@ -127,4 +130,4 @@ format:
 	  templates/*.cu templates/lib/* templates/release/*.h templates/release/*/*.[ch]
 
 clean:
-	$(Q)rm -rf out/build out/build-asan out/build-static out/cache
+	$(Q)rm -rf out/build out/build-asan out/build-static out/build-fuzz out/cache

@@ -405,7 +405,7 @@ static const char *next_line(lua_State *L, void *ud, size_t *len) {
   (void)L;
   s->at = stop ? stop + 1 : s->end;
   *len = (size_t)(s->at - line);
-  s->line++;
+  s->line += *len > 0; /* the end is no line */
   return line;
 }
 

@@ -281,8 +281,10 @@ local function explain_when(param, V)
   local row = { rule = param.name .. " when", kind = "when", expr = param.st.when, place = param.st,
     filled = expr.show(param.when.tree, V),
     why = fmt("pinned to %s where this is false", dsl.row_text(param.default)) }
-  local ok, away = pcall(pinned_away, param, V)
-  if ok then row.ok = not away else row.error = fail.text(away) or error(away, 0) end
+  if known_all(param.when, V) then
+    local ok, away = pcall(pinned_away, param, V)
+    if ok then row.ok = not away else row.error = fail.text(away) or error(away, 0) end
+  end
   return row
 end
 
@@ -297,9 +299,7 @@ function methods:explain(cand)
   end
   for d = 0, #sp.params do
     local param = sp.params[d]
-    if param and param.when and known_all(param.when, V) then
-      rows[#rows + 1] = explain_when(param, V)
-    end
+    if param and param.when then rows[#rows + 1] = explain_when(param, V) end
     for _, step in ipairs(sp.steps[d]) do
       if step.let then let(step) else rows[#rows + 1] = explain_rule(step.rule, V) end
     end
