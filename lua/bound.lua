@@ -187,11 +187,16 @@ function methods:sample(n, rng)
   return list
 end
 
--- The valid candidates that differ from `cand` in one to k free parameters (default 1), in declared
+-- Calls take() for the valid candidates that differ from `cand` in one to k free parameters, in declared
 -- order. A parameter that `when` pins for them is not free: it follows at no cost.
+function methods:near(cand, k, take)
+  diagram_of(self):near(rows_at(self, cand), k, function(at) take(made(self, at)) end)
+end
+
+-- The same as a list; k is 1 when it is left out.
 function methods:neighbours(cand, k)
   local list = {}
-  diagram_of(self):near(rows_at(self, cand), k or 1, function(at) list[#list + 1] = made(self, at) end)
+  self:near(cand, k or 1, function(near) list[#list + 1] = near end)
   return list
 end
 

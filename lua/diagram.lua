@@ -71,7 +71,7 @@ local function grower(p, d, V, full)
     limits.nodes, limits.edges)
 end
 
--- The rules below depth d that read what was bound above, as a list of names in quotes.
+-- The rules below depth d that read what was bound above, as a list of names in quotes; "" without any.
 local function ties(p, d)
   local out, more = {}, 0
   for _, r in ipairs(p.removers) do
@@ -90,8 +90,10 @@ local function ties(p, d)
   return table.concat(out, ", ") .. (more > 0 and fmt(" and %d more", more) or "")
 end
 
--- What to say where a pass met one of its limits at depth d.
+-- What to say where a pass met one of its limits at depth d: in the states behind it, or in the values that
+-- it tried in the states before it.
 function diagram.too_large(p, d)
+  while d > 1 and ties(p, d) == "" do d = d - 1 end
   return fmt("space '%s': too many combinations to count: behind param '%s' the rules %s still tie together "
     .. "what stands before it", p.sp.name, p.sp.params[d].name, ties(p, d))
 end

@@ -92,14 +92,14 @@ local function range_of(st, range)
   return lo, hi, step
 end
 
-local function range_values(st, range)
+local function range_rows(st, range)
   local lo, hi, step = range_of(st, range)
   if hi - lo < 0 or (hi - lo) // step >= dsl.values then -- the difference may wrap
     refuse(st, "range has more than %d values", dsl.values)
   end
-  local values = {}
-  for x = lo, hi, step do values[#values + 1] = x end
-  return values
+  local rows = {}
+  for x = lo, hi, step do rows[#rows + 1] = { x } end
+  return rows
 end
 
 -- One row of a tied parameter: as many values as names.
@@ -121,6 +121,7 @@ local function row_key(row)
 end
 
 local function check_types(st)
+  if st.ranged then return end
   for i, name in ipairs(st.names) do
     for _, row in ipairs(st.rows) do
       if math.type(row[i]) ~= math.type(st.rows[1][i]) then
@@ -132,11 +133,10 @@ end
 
 local function check_unique(st)
   local seen = {}
-  for _, row in ipairs(st.rows) do
+  for _, row in ipairs(st.ranged and {} or st.rows) do
     if seen[row_key(row)] then refuse(st, "value %s stands twice", dsl.row_text(row)) end
     seen[row_key(row)] = true
   end
-  return seen
 end
 
 -- The default or the pin: a row that must be among the others.
@@ -149,12 +149,12 @@ local function chosen(st, t, key, check)
   return row
 end
 
--- The values of a list or a range, each through `check`, into st.rows.
+-- The values of a list, each through `check`, or of a range, which need none, into st.rows.
 local function fill_rows(st, t, check)
   if t.range and (#t > 0 or t.as) then refuse(st, "has both a range and a list of values") end
   if #t > dsl.values then refuse(st, "has more than %d values", dsl.values) end
-  st.rows = {}
-  for i, value in ipairs(t.range and range_values(st, t.range) or t) do st.rows[i] = check(st, value) end
+  st.ranged, st.rows = t.range ~= nil, t.range and range_rows(st, t.range) or {}
+  for i, value in ipairs(t) do st.rows[i] = check(st, value) end
   if #st.rows == 0 then refuse(st, "has no values") end
 end
 
@@ -163,7 +163,7 @@ local PARAM_TYPES = { doc = "string", default = "any", when = "string", range = 
   pin = "any" }
 
 -- Sets names (of its columns), rows (its values, each a list with one value for each name), default
--- and pin (rows too); ranged says that a range made the rows.
+-- and pin (rows too); ranged says that a range made the rows: they are integers, no two the same.
 function handlers.param(st, t)
   check_keys(st, t, PARAM_KEYS, PARAM_TYPES)
   st.doc, st.when, st.names = prose(st, t, "doc"), expression(st, t.when), { st.name }
@@ -174,7 +174,6 @@ function handlers.param(st, t)
   end
   local check = t.as and check_row or check_one
   fill_rows(st, t, check)
-  st.ranged = t.range ~= nil
   check_types(st)
   check_unique(st)
   st.default, st.pin = chosen(st, t, "default", check), chosen(st, t, "pin", check)
@@ -394,6 +393,7 @@ function dsl.read(file, text)
   local run = { file = file, line = 1, list = {}, expressions = 0 }
   local words = {}
   for _, w in ipairs(WORDS) do words[w[1]] = word(run, w[1], w[2], w[3]) end
+  if string.find(text, "^\xef\xbb\xbf") then fail(fmt("%s:1: begins with a byte order mark: save it without", file)) end
   room.run(run, text, words, NAMES)
   if run.open then refuse(run.open, "wants %s after its name", BODY[run.open.body]) end
   if #run.list == 0 then fail(fmt("%s:1: no space: a file begins with space \"name\" { ... }", file)) end

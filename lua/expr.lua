@@ -222,8 +222,7 @@ local KEPT, KEPT_BYTES = 2000, 200
 local kept, kept_count = {}, 0
 
 -- text -> tree {text, root, names (in order of first use), tokens, compared (pairs of a name and a string
--- that it is compared with)}, or nil and a message. Trees are shared: the types at their nodes are those
--- of the last check.
+-- that it is compared with)}, or nil and a message. Trees are shared by all who parse the same text.
 function expr.parse(text)
   if kept[text] then return kept[text] end
   local tree, err = guarded(parse, text)
@@ -314,16 +313,26 @@ local function type_of(tree, at, types)
   at.type = at.op == "name" and types(at.value) or (TYPES[at.op] or type_arith)(tree, at)
 end
 
--- The type of the whole expression, or nil and a message; types(name) gives the type of a name.
+local function check(tree, types)
+  type_of(tree, tree.root, types)
+  local kind = tree.root.type
+  if WITHOUT_FALSE[kind] then
+    clash(tree, tree.root, "'%s' lacks its 'or': it would be false", source(tree, tree.root))
+  end
+  return kind
+end
+
+-- The type of the whole expression and the tree that has types at its nodes, or nil and a message;
+-- types(name) gives the type of a name. Where the names of a shared tree have had other types, which
+-- somebody may still read, it is a tree of its own.
 function expr.check(tree, types)
-  return guarded(function()
-    type_of(tree, tree.root, types)
-    local kind = tree.root.type
-    if WITHOUT_FALSE[kind] then
-      clash(tree, tree.root, "'%s' lacks its 'or': it would be false", source(tree, tree.root))
-    end
-    return kind
-  end)
+  local kinds = {}
+  for i, name in ipairs(tree.names) do kinds[i] = types(name) or "" end
+  kinds = table.concat(kinds, ",")
+  if tree.kinds and tree.kinds ~= kinds then tree = parse(tree.text) end
+  tree.kinds = kinds
+  local kind, err = guarded(check, tree, types)
+  return kind, kind and tree or err
 end
 
 -- Compiler -------------------------------------------------------------------------------------

@@ -217,7 +217,7 @@ local function compact(m)
       st.name = "forbid-" .. forbids
     end
     if st then list[#list + 1], bytes = st, bytes + #(st.expr or "") + #(st.when or "") end
-    if #list > dsl.statements then
+    if #list >= dsl.statements then -- `space` is one of them
       refuse(st, "more than %d statements, those of the bases counted", dsl.statements)
     elseif bytes > dsl.expressions then
       refuse(st, "more than %d bytes of expressions, those of the bases counted", dsl.expressions)

@@ -157,9 +157,9 @@ local VERBS = {
   count = { problem = true, knobs = PROBLEM .. " SPACE DEVICE" },
   sample = { problem = true, knobs = PROBLEM .. " SPACE DEVICE N SEED",
     N = "keys for each space and problem (default 10)", SEED = "seed of the draw (default 1)" },
-  neighbours = { problem = true, knobs = PROBLEM .. " DEVICE KEY N",
+  neighbours = { problem = true, knobs = PROBLEM .. " SPACE DEVICE KEY N",
     N = "parameters that may differ (default 1)" },
-  explain = { problem = true, knobs = PROBLEM .. " DEVICE KEY" },
+  explain = { problem = true, knobs = PROBLEM .. " SPACE DEVICE KEY" },
 }
 
 local by_name, names = {}, {}

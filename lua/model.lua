@@ -6,6 +6,8 @@
 -- Unit costs were measured on an H200 (empty launch 0.6 us, 1.4 us from the start of a CTA to its first
 -- product by TMA, 0.75 us for a load that misses L2); other devices scale by clock and bandwidth.
 
+local fail = require "fail"
+
 local model = {}
 
 local L2_BYTES_PER_CLOCK = 60  -- one SM's share, all SMs pulling
@@ -59,9 +61,28 @@ local function dram_bytes(c, device, at_once, waves)
   return operands + math.max(0, waves * span - operands) * missing + 2.0 * c.M * c.N
 end
 
+-- A space that lacks a name which its template's model reads is refused once, at the space.
+local checked = setmetatable({}, { __mode = "k" })
+
+local function check_names(sp, c)
+  local strict = setmetatable({ tile_k = c.tile_k or 32 }, { __index = function(_, name)
+    if c[name] ~= nil then return c[name] end
+    fail(string.format("%s:%d: space '%s': template '%s' wants '%s', which the space does not declare", sp.file,
+                       sp.line, sp.name, sp.template, name))
+  end })
+  for _, name in ipairs { "tile_m", "tile_n", "tiles_m", "tiles_n", "tiles" } do
+    if strict[name] and math.type(c[name]) ~= "integer" then
+      fail(string.format("%s:%d: space '%s': '%s' is no number", sp.file, sp.line, sp.name, name))
+    end
+  end
+  (shape[sp.template] or unknown)(strict)
+  checked[sp] = true
+end
+
 -- Time of one launch of the candidate `c` (all names bound) of a bound space, in ns.
 function model.predict(bound, c)
   local device = bound.device
+  if not checked[bound.space] then check_names(bound.space, c) end
   c = setmetatable({ tile_k = c.tile_k or 32 }, { __index = c })
   local s = (shape[bound.space.template] or unknown)(c)
   local flop_ns = 2.0 * c.M * c.N * c.K / (device.tensor_tflops * 1000)

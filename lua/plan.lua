@@ -17,7 +17,7 @@ plan.RAISED = {} -- value of a let that failed, in a guarded plan
 local RAISED = plan.RAISED
 
 -- Limits of one pass: states remembered, edges kept, values tried. A state takes some 150 bytes.
-plan.limits = { nodes = 600000, edges = 4000000, tries = 400000000 }
+plan.limits = { nodes = 600000, edges = 4000000, tries = 50000000 }
 
 -- What rules can remove points, in declared order: each `when`, then the musts.
 function plan.removers(sp)
@@ -121,8 +121,7 @@ end
 
 -- Guarded functions -----------------------------------------------------------------------------------
 -- In a guarded plan nothing fails: a let gets the value RAISED, a rule that fails or reads such a let
--- counts as `verdict` and a `when` as true or, where that is false, as RAISED; p.raised says that there was
--- such a thing.
+-- counts as `verdict`, a `when` too; p.raised says that there was such a thing.
 
 local function guarded(p, run, names, verdict)
   return function(V)
@@ -144,7 +143,7 @@ local function runner(p, e, verdict)
   if p.hoist then
     local node = staged(p.sp, e, p.hoist).node
     return compiled(p.sp, node), reads_of(node, {}), node
-  elseif p.guard ~= nil then
+  elseif p.guard then
     return guarded(p, compiled(p.sp, e.tree.root), e.names, verdict), e.names, e.tree.root
   end
   return e.run, e.names, e.tree.root
@@ -194,7 +193,7 @@ local function schedule(p, removers)
   for _, r in ipairs(removers) do
     if r.param then
       for _, let in ipairs(r.expr.lets) do need(p, let) end
-      local run, reads = runner(p, r.expr, p.guard or RAISED)
+      local run, reads = runner(p, r.expr, p.guard)
       p.whens[r.param.index] = { remover = r, run = run, reads = reads, pin = r.param.default_at }
     end
   end
@@ -291,7 +290,7 @@ local function settle_live(p)
 end
 
 -- The plan for some of the space's removers. opts.hoist: "all", "integers" (parts of that type alone)
--- or nil; opts.guard: what a rule that cannot be evaluated counts as, nil where it shall fail;
+-- or nil; opts.guard: what a rule that cannot be evaluated counts as (true or RAISED), nil where it shall fail;
 -- opts.whole: the plan whose components to keep.
 function plan.new(sp, removers, opts)
   local p = { sp = sp, removers = removers, hoist = opts.hoist, guard = opts.guard, steps = {}, whens = {}, names = {},

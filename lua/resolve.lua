@@ -187,7 +187,7 @@ end
 local function expression(sp, st, text, want)
   local tree, err = expr.parse(text)
   if not tree then refuse(st, "%s", err) end
-  local e = { tree = tree, text = text, depth = 0, lets = {}, names = tree.names }
+  local e = { text = text, depth = 0, lets = {}, names = tree.names }
   local entries = {}
   for i, name in ipairs(tree.names) do
     entries[i] = lookup(sp, st, name)
@@ -196,14 +196,14 @@ local function expression(sp, st, text, want)
   end
   local types = {}
   for _, entry in ipairs(entries) do types[entry.name] = entry.type end
-  e.type, err = expr.check(tree, function(name) return types[name] end)
-  if not e.type then refuse(st, "%s", err) end
+  e.type, e.tree = expr.check(tree, function(name) return types[name] end)
+  if not e.type then refuse(st, "%s", e.tree) end
   if want and e.type ~= want then
     refuse(st, "'%s' is a%s %s, not a %s", text, e.type == "integer" and "n" or "", e.type, want)
   end
   check_givens(sp, st, tree)
   e.roots = roots_of(sp, entries)
-  e.run = expr.compile(tree, function(V, message)
+  e.run = expr.compile(e.tree, function(V, message)
     local at = point_text(e.roots, V)
     refuse(st, "%s%s", message, at ~= "" and " at " .. at or "")
   end)
@@ -250,6 +250,7 @@ end
 -- `name == value` for one name of a forbid, checked.
 local function equality(sp, st, name, value)
   local entry = sp.names[name]
+  if name:find("^device%.") then refuse(st, "'%s' is the device's: a forbid names parameters and givens", name) end
   if not entry then unknown(sp, st, name) end
   if entry.kind == "let" then refuse(st, "'%s' is a let: a forbid names parameters and givens", name) end
   if (math.type(value) or "string") ~= entry.type then
@@ -319,7 +320,7 @@ local function need(steps, entry, done)
   at[#at + 1] = { let = entry.name, entry = entry, expr = entry.expr, run = entry.expr.run }
 end
 
-local function schedule(sp, all_lets)
+local function schedule(sp)
   local steps, done = {}, {}
   for d = 0, #sp.params do steps[d] = {} end
   for d = 0, #sp.params do
@@ -333,9 +334,7 @@ local function schedule(sp, all_lets)
   for _, param in ipairs(sp.params) do
     for _, let in ipairs(param.when and param.when.lets or {}) do need(steps, let, done) end
   end
-  if all_lets then
-    for _, let in ipairs(sp.lets) do need(steps, let, done) end
-  end
+  for _, let in ipairs(sp.lets) do need(steps, let, done) end
   return steps
 end
 
@@ -343,14 +342,14 @@ end
 
 local function settle(sp, own)
   declare_all(sp)
+  seeds.resolve(sp, own)
   for _, let in ipairs(sp.lets) do resolve_let(sp, let) end
   resolve_rules(sp)
   resolve_whens(sp)
-  seeds.resolve(sp, own)
   for _, st in ipairs(sp.statements) do
     if st.kind == "search" then sp.search = st.values end
   end
-  sp.steps, sp.count_steps = schedule(sp, true), schedule(sp, false)
+  sp.steps = schedule(sp)
 end
 
 -- The space of a file's statements; base is the resolved space it inherits from, or nil. Without a

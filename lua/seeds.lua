@@ -43,7 +43,9 @@ local function resolve(sp, st)
     end
   end
   for _, key in ipairs(st.keys) do
-    if not used[key] then refuse(st, "unknown parameter '%s'%s", key, fail.near(key, known)) end
+    if not used[key] then -- a base without a template may leave it to its children
+      fail(dsl.complaint(st, "unknown parameter '%s'%s", key, fail.near(key, known)), { unknown = true })
+    end
   end
   return seed
 end

@@ -177,7 +177,7 @@ end
 
 -- At most `opt.n` items {b, cand, full, key, ns} for the problem, sorted by predicted time.
 function select_.pick(problem, device, opt)
-  if opt.key then return { select_.from_key(opt.key, problem, device) } end
+  if opt.key then return { select_.from_key(opt.key, problem, device, opt.space) } end
   local n = opt.n or select_.default_n
   local found, without = gather(problem, device, opt, n)
   if #found == 0 then
@@ -201,14 +201,15 @@ local function key_matches(part, problem)
 end
 
 -- The one item that `key` names, for `problem`; refuses a key that the problem or a rule excludes.
-function select_.from_key(key, problem, device)
-  local name, part, cand = space.parse_key(key)
+-- `names`: the spaces that the user named, nil for those that are shipped.
+function select_.from_key(key, problem, device, names)
+  local _, part, cand, sp = space.parse_key(key, space.of_key(key, names))
   if not key_matches(part, problem) then
     fail(string.format("the key is for layout=%s,dtype=%s,acc=%s, the problem is %s,%s,%s",
                        part.layout, part.dtype, part.acc, problem.layout, problem.dtype,
                        problem.acc))
   end
-  local b = space.bind(load_space(name), problem, device)
+  local b = space.bind(sp, problem, device)
   local ok, rule, why = b:check(cand)
   if not ok then
     fail(string.format("the key breaks '%s' at %dx%dx%d on %s: %s", rule, problem.M, problem.N,
@@ -218,12 +219,12 @@ function select_.from_key(key, problem, device)
 end
 
 -- The first probe that `key` is valid for; the refusal of the first one when there is none.
-local function probe_of_key(key, part, device)
+local function probe_of_key(key, part, opt)
   local refusal
   for _, size in ipairs(probes) do
     local p = { M = size[1], N = size[2], K = size[3], layout = part.layout, dtype = part.dtype,
                 acc = part.acc }
-    local ok, err = pcall(select_.from_key, key, p, device)
+    local ok, err = pcall(select_.from_key, key, p, opt.device, opt.space)
     if ok then return p end
     refusal = refusal or err
   end
@@ -234,13 +235,13 @@ end
 -- Without any SHAPE a key stands for a probe.
 function select_.problems(opt)
   if not opt.key then return opt.problems end
-  local _, part = space.parse_key(opt.key)
+  local _, part = space.parse_key(opt.key, space.of_key(opt.key, opt.space))
   local out = {}
   for _, p in ipairs(opt.problems or {}) do
     if key_matches(part, p) then out[#out + 1] = p end
   end
   if #out > 0 then return out end
-  return { opt.problems and opt.problems[1] or probe_of_key(opt.key, part, opt.device) }
+  return { opt.problems and opt.problems[1] or probe_of_key(opt.key, part, opt) }
 end
 
 return select_

@@ -209,6 +209,16 @@ local function check_fields(key, names, sp)
   end
 end
 
+-- Which of the spaces in the list `names`, of which some may be paths, the key is of; nil without a list.
+function space.of_key(key, names)
+  local name = split_key(key)
+  for _, one in ipairs(names or {}) do
+    local _, _, stem = locate(one)
+    if stem == name then return space.load(one) end
+  end
+  if names then fail(fmt("key '%s' is not of SPACE=%s", key, table.concat(names, ","))) end
+end
+
 -- key -> name of the space, {layout, dtype, acc}, candidate, the space. `sp` is given when the space
 -- is already there (one that does not live in spaces/).
 function space.parse_key(key, sp)

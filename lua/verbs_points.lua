@@ -89,7 +89,7 @@ end
 
 function verbs.explain(opt)
   if not opt.key then fail.usage("verb 'explain' wants KEY=space:name=value,...") end
-  local _, _, cand, sp = space.parse_key(opt.key)
+  local _, _, cand, sp = space.parse_key(opt.key, space.of_key(opt.key, opt.space))
   for i, problem in ipairs(opt.problems) do
     if i > 1 then host.out("\n") end
     explain_one(space.bind(sp, problem, opt.device), opt.key, cand)
@@ -123,10 +123,10 @@ end
 -- The keys of the valid points that differ from KEY in one parameter (N: in up to N), one a line.
 function verbs.neighbours(opt)
   if not opt.key then fail.usage("verb 'neighbours' wants KEY=space:name=value,...") end
-  local _, _, cand, sp = space.parse_key(opt.key)
+  local _, _, cand, sp = space.parse_key(opt.key, space.of_key(opt.key, opt.space))
   for _, problem in ipairs(opt.problems) do
     local b = space.bind(sp, problem, opt.device)
-    for _, near in ipairs(b:neighbours(cand, opt.n)) do host.out(b:key(near) .. "\n") end
+    b:near(cand, opt.n or 1, function(near) host.out(b:key(near) .. "\n") end)
   end
   return 0
 end

@@ -12,15 +12,6 @@ local fmt = string.format
 
 local why = { limits = { nodes = 150000, tries = 800000, most = 8 } }
 
-local function distance(node, safe)
-  local far = gap.compile(node)
-  if safe then return far end
-  return function(V)
-    local ok, by = pcall(far, V)
-    return ok and by or 1
-  end
-end
-
 -- step(I, P, most): the best ways from the states of layer I, in their order, to those of layer P.
 local function stepper(t, d, V)
   local write, out = plan.writer()
@@ -42,8 +33,9 @@ local function stepper(t, d, V)
     if step.let then
       write("V[%q] = S[%d](V)", step.let, i)
     else
-      gaps[i] = step.node and distance(step.node, p.hoist)
-      write("if not S[%d](V) then bad = bad + 1 if bad > most then goto skip end far = far + D[%d](V) end", i, i)
+      gaps[i] = gap.compile(step.node)
+      write("k = S[%d](V) if not k or k == RAISED then bad = bad + 1 if bad > most then goto skip end", i)
+      write("far = far + (k and 1 or D[%d](V)) end", i)
     end
   end
   write("if bad > most then goto skip end")
@@ -112,7 +104,7 @@ local function closest(sp, V, hoist)
   local t = { sp = sp, limits = why.limits, steps = {}, tries = 0 }
   function t.full() error({ too_large = true }, 0) end
   local opts = { hoist = hoist }
-  if not hoist then opts.guard = false end -- what cannot be evaluated counts as violated
+  if not hoist then opts.guard = plan.RAISED end -- what cannot be evaluated counts as violated, by far
   t.plan = plan.new(sp, plan.removers(sp), opts)
   local ok, at = pcall(search, t, V)
   if ok then return at end

@@ -116,6 +116,10 @@ given { "M", "N" }
     assert(not ok and tostring(err) == dir .. "/ring1.lua:1: space 'ring1': inherits from itself: "
       .. "ring2 -> ring1 -> ring2", tostring(err))
   end },
+  { name = "a byte order mark is refused, not taken for a strange symbol", run = function()
+    local ok, err = pcall(spec, "marked", '\xef\xbb\xbfspace "marked" { format = 1 }\n')
+    assert(not ok and tostring(err) == dir .. "/marked.lua:1: begins with a byte order mark: save it without", tostring(err))
+  end },
   { name = "binary chunks are not spaces", run = function()
     local ok, err = pcall(spec, "binary", string.dump(function() return 1 end))
     assert(not ok and tostring(err):find("attempt to load a binary chunk", 1, true), tostring(err))

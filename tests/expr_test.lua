@@ -153,6 +153,14 @@ return {
     refused("min(a, s)", "'min' wants an integer, 's' is a string in 'min(a, s)' at column 8")
     refused("-s", "'-' wants an integer, 's' is a string in '-s' at column 2")
   end },
+  { name = "the types of a shared tree stay what they were for who had it first", run = function()
+    local function typed(kind)
+      return select(2, expr.check(assert(expr.parse("left == right")), function() return kind end))
+    end
+    local first, other = typed("integer"), typed("string")
+    assert(first.root.args[1].type == "integer" and other.root.args[1].type == "string")
+    assert(typed("integer").root.args[2].type == "integer" and first ~= other)
+  end },
   { name = "names are listed in order of first use, dotted ones whole", run = function()
     local tree = assert(expr.parse("b + a*device.sms + b - max(a, c)"))
     assert(table.concat(tree.names, " ") == "b a device.sms c")

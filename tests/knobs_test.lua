@@ -172,6 +172,29 @@ return {
     code = loom("count", "SHAPE=4095x4096x4096", "LAYOUT=nn", "DEVICE=h200")
     assert(code == 0, "another space serves the problem")
   end },
+  { name = "keys of a space at a path are explained, walked around and rendered with SPACE", run = function()
+    local path = host.root .. "/tests/gpu/narrow/hopper.lua"
+    local code, key = loom("sample", "SPACE=" .. path, "SHAPE=4096x4096x4096", "LAYOUT=tn", "DEVICE=h200", "N=1")
+    assert(code == 0, key)
+    key = "KEY=" .. key:gsub("\n", "")
+    for _, verb in ipairs { "explain", "neighbours" } do
+      local out
+      code, out = loom(verb, key, "SPACE=" .. path, "SHAPE=4096x4096x4096", "DEVICE=h200")
+      assert(code == 0, out)
+    end
+    local out
+    code, out = loom("explain", key, "SPACE=mma", "SHAPE=4096x4096x4096", "DEVICE=h200")
+    assert(code == 1)
+    has(out, "is not of SPACE=mma")
+  end },
+  { name = "a space that lacks what its template's model reads is refused at its place", run = function()
+    local path = host.root .. "/out/build/test/knobs/lacks.lua"
+    assert(host.write(path, 'space "lacks" { format = 1, base = "common", template = "simt.cu" }\n'
+      .. 'param "tile_m" { 32 }\nparam "tile_n" { 32 }\n') ~= nil)
+    local code, out = loom("gen", "SPACE=" .. path, "SHAPE=512x512x512", "DEVICE=h200")
+    assert(code == 1 and out == "out/build/test/knobs/lacks.lua:1: space 'lacks': template 'simt.cu' wants 'thread_m', "
+      .. "which the space does not declare\n", out)
+  end },
   { name = "a broken space file is one line at its own place", run = function()
     local code, out = loom("space", "SPACE=" .. host.root .. "/tests/fail/unknown_name.lua")
     assert(code == 1 and out == "tests/fail/unknown_name.lua:5: must 'fits': unknown name 'tile_q' "

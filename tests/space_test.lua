@@ -219,6 +219,36 @@ prefer "big" { "a > 2", why = "{a} is small" }
     equal(rows[2].ok, nil)
     assert(lets[1].error:find("let 'half': 3/2 is not exact at a=3", 1, true), lets[1].error)
   end },
+  { name = "explain lists a when that reads what could not be computed, and so does why_empty", run = function()
+    local b = bind("explain-when", [[
+param "a" { 1, 3 }
+let "half" "a / 2"
+param "b" { 1, 2, default = 1, when = "half > 1" }
+must "never" { "M < 0", why = "no" }
+]])
+    local rows = b:explain { a = 3, b = 1 }
+    equal(rows[2].rule .. " " .. tostring(rows[2].ok) .. " " .. rows[2].filled, "b when nil half > 1")
+    local empty = b:why_empty()
+    equal(#empty.rules .. empty.rules[1].name .. empty.rules[2].name, "2b whennever")
+  end },
+  { name = "what takes too long to try is an error that names the rules, at the last parameter too", run = function()
+    local plan = require "plan"
+    local b, limits = bind("slow", 'param "a" { range = {1, 100} }\nparam "b" { range = {1, 100} }\n'
+      .. 'must "same" { "a == b", why = "no" }\n'), plan.limits
+    plan.limits = { nodes = 1000, edges = 1000, tries = 5000 }
+    local ok, err = pcall(b.total, b)
+    plan.limits = limits
+    assert(not ok and tostring(err) == "space 'slow': too many combinations to count: behind param 'a' the rules 'same' "
+      .. "still tie together what stands before it", tostring(err))
+  end },
+  { name = "a rule that cannot be evaluated at a point is far from holding there", run = function()
+    local b = bind("far", [[
+param "a" { 0, 1 }
+must "below" { "a < 0", why = "no" }
+must "many" { "10 // a > 20", why = "no" }
+]])
+    equal(b:why_empty().cand.a, 1)
+  end },
   { name = "full gives the problem, parameters and lets", run = function()
     local b = bind("full", 'param "a" { 2 }\nlet "x" "a * M"\nlet "yes" "x > 1"\n')
     local full = b:full { a = 2 }

@@ -31,7 +31,7 @@ return {
   bases = out("space", "if #chain > space.bases then", "if false then"),
   statements = {
     { file = "dsl", find = "if #run.list >= dsl.statements then", put = "if false then" },
-    { file = "inherit", find = "if #list > dsl.statements then", put = "if false then" },
+    { file = "inherit", find = "if #list >= dsl.statements then", put = "if false then" },
   },
   values = out("dsl", "dsl.values = 65536", "dsl.values = 1 << 40"),
   expressions = {
