@@ -117,13 +117,16 @@ static int follow(const char *path, buf *real) {
 }
 
 /* Writes a new file and makes sure that it is on the disk; 0, or -1 with errno.  The mode is that of
- * the file which it replaces. */
+ * the file which it replaces; the owner too, where that may be. */
 static int write_new(const char *path, const char *text, size_t len, const char *old) {
   struct stat st;
   unlink(path); /* left by a killed process of our pid */
   int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return -1;
-  if (stat(old, &st) == 0) (void)fchmod(fd, st.st_mode & 0777); /* best effort */
+  if (stat(old, &st) == 0) { /* best effort */
+    if (st.st_uid != geteuid() && fchown(fd, st.st_uid, st.st_gid) < 0) errno = 0;
+    (void)fchmod(fd, st.st_mode & 0777);
+  }
   int err = util_write(fd, text, len) < 0 || fsync(fd) < 0 ? errno : 0;
   if (close(fd) < 0 && !err) err = errno;
   errno = err;

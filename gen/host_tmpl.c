@@ -18,7 +18,8 @@
 
 enum {
   MAX_OUTPUT = 64 << 20, /* an endless loop in a directive ends here */
-  MAX_NAME = 59,         /* what Lua keeps of a chunk's name */
+  MAX_LINES = 2 << 20,
+  MAX_NAME = 59, /* what Lua keeps of a chunk's name */
 };
 
 /* Where a line of output came from. */
@@ -117,11 +118,17 @@ static size_t position(const char *text, size_t *name) {
   return colon + 1 + n + 2;
 }
 
-/* Throws "name:line: text"; luaL_error would put the caller's position before it. */
-static _Noreturn void throw_at(lua_State *L, const object *o, long line, const char *text) {
-  lua_pushfstring(L, "%s:%I: %s", name_of(o->e, o->name), (LUAI_UACINT)line, text);
+/* Throws "name:line: text", the name by its index. */
+static _Noreturn void throw_in(lua_State *L, const engine *e, uint32_t name, long line,
+                               const char *text) {
+  lua_pushfstring(L, "%s:%I: %s", name_of(e, name), (LUAI_UACINT)line, text);
   lua_error(L);
   abort(); /* lua_error does not return */
+}
+
+/* Throws "name:line: text"; luaL_error would put the caller's position before it. */
+static _Noreturn void throw_at(lua_State *L, const object *o, long line, const char *text) {
+  throw_in(L, o->e, o->name, line, text);
 }
 
 /* Throws Lua's syntax error, the message on the top, the way a template's author wants it:
@@ -230,8 +237,9 @@ static int locate(lua_State *L) {
 
 /* ---- rendering ---- */
 
-static void add_origin(render *r, uint32_t line, uint32_t name) {
+static void add_origin(lua_State *L, render *r, uint32_t line, uint32_t name) {
   origin o = {line, name};
+  if (r->map.len / sizeof o >= MAX_LINES) luaL_error(L, "more than %d lines of output", MAX_LINES);
   buf_add(&r->map, &o, sizeof o);
 }
 
@@ -242,6 +250,10 @@ static void add_integer(buf *b, lua_Integer n) {
   while ((u /= 10) != 0);
   if (n < 0) *--p = '-';
   buf_add(b, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void check_room(lua_State *L, const render *r, size_t more) {
+  if (r->out.len + more > MAX_OUTPUT) luaL_error(L, "more than %d MiB of output", MAX_OUTPUT >> 20);
 }
 
 /* Throws what is wrong with the value at arg: nil or a float must never become text. */
@@ -262,9 +274,10 @@ static void add_value(lua_State *L, const object *o, render *r, const tmpl_seg *
   } else if (lua_type(L, arg) == LUA_TSTRING) {
     size_t len;
     const char *text = lua_tolstring(L, arg, &len), *end = text + len;
+    check_room(L, r, len);
     buf_add(&r->out, text, len);
     while ((text = memchr(text, '\n', (size_t)(end - text))) != NULL) {
-      add_origin(r, line, o->name);
+      add_origin(L, r, line, o->name);
       text++;
     }
   } else {
@@ -285,10 +298,10 @@ static int text(lua_State *L) {
   uint32_t line = c->line;
   for (int arg = 2; s < end; s++) {
     buf_add(&r->out, t->text.data + s->lit, s->lit_len);
-    for (uint32_t i = 0; i < s->lit_lines; i++) add_origin(r, line++, o->name);
+    for (uint32_t i = 0; i < s->lit_lines; i++) add_origin(L, r, line++, o->name);
     if (s->val_len) add_value(L, o, r, s, arg++, line);
   }
-  if (r->out.len > MAX_OUTPUT) return luaL_error(L, "more than %d MiB of output", MAX_OUTPUT >> 20);
+  check_room(L, r, 0);
   return 0;
 }
 
@@ -332,6 +345,15 @@ static void push_map(lua_State *L, const engine *e, const render *r, uint32_t na
   }
 }
 
+/* Throws that memory ran out.  Lua asks no handler then and its stack is gone, but the last line
+ * that was written is near. */
+static _Noreturn void throw_memory(lua_State *L, const object *o, const render *r) {
+  size_t n = r->map.len / sizeof(origin);
+  origin last = n ? ((const origin *)(const void *)r->map.data)[n - 1] : (origin){1, o->name};
+  throw_in(L, o->e, last.name, last.line,
+           n ? "behind this line: not enough memory" : "not enough memory");
+}
+
 /* t:render(env) -> text, map, files */
 static int template_render(lua_State *L) {
   object *o = luaL_checkudata(L, 1, TEMPLATE);
@@ -343,6 +365,7 @@ static int template_render(lua_State *L) {
   render *r = enter(e);
   int rc = lua_pcall(L, 2, 0, 3);
   e->active = r->outer;
+  if (rc == LUA_ERRMEM) throw_memory(L, o, r);
   if (rc != LUA_OK) return lua_error(L);
   lua_pushlstring(L, r->out.data ? r->out.data : "", r->out.len);
   push_map(L, e, r, o->name);

@@ -136,7 +136,8 @@ function build.parse_log(log)
   row.stack = total(log, "(%d+) bytes stack frame")
   row.spills = total(log, "(%d+) bytes spill stores") + total(log, "(%d+) bytes spill loads")
   for line in log:gmatch("[^\n]+") do
-    if line:find("error", 1, true) or line:find("fatal", 1, true) then
+    local bad = line:find("error", 1, true) or line:find("fatal", 1, true)
+    if bad and not line:find(": warning", 1, true) then -- a warning may speak of what is called error
       row.error = line
       break
     end
@@ -190,7 +191,7 @@ end
 -- the kernel uses that.
 local function kernel_line(text, log, source)
   local _, to = text:find(source, 1, true)
-  local line = to and text:match("^%((%d+)%)", to + 1)
+  local line = to and (text:match("^%((%d+)%)", to + 1) or text:match("^:(%d+):", to + 1)) -- preprocessor: x.cu:9:
   if not line then
     local at = log:find(" of " .. source, 1, true)
     line = at and log:sub(1, at - 1):match("at line (%d+)$")

@@ -44,13 +44,18 @@ local l2_sizes = { [0] = true, [64] = true, [128] = true, [256] = true }
 local rules = { tiles = true, persistent = true }
 local inits = { none = true, zero = true }
 
+-- A value as a message shows it: the address of a table differs from run to run.
+local function shown(v)
+  return (type(v) == "table" or type(v) == "function") and "a " .. type(v) or tostring(v)
+end
+
 local function need(ok, text, ...)
   if not ok then error(string.format(text, ...), 0) end
 end
 
 local function sorted_keys(t)
   local keys = {}
-  for k in pairs(t) do keys[#keys + 1] = tostring(k) end
+  for k in pairs(t) do keys[#keys + 1] = shown(k) end
   table.sort(keys)
   return keys
 end
@@ -81,21 +86,29 @@ local function filled(what, t, r)
 end
 
 local function integer(what, v, lo, hi)
-  need(math.type(v) == "integer", "%s is %s, not an integer", what, tostring(v))
+  need(math.type(v) == "integer", "%s is %s, not an integer", what, shown(v))
   need(v >= lo and v <= hi, "%s is %d, outside %d..%d", what, v, lo, hi)
 end
 
 local function boolean(what, v)
-  need(type(v) == "boolean", "%s is %s, not true or false", what, tostring(v))
+  need(type(v) == "boolean", "%s is %s, not true or false", what, shown(v))
 end
 
 local function one_of(what, v, set)
   if set[v] then return end
-  need(false, "%s is '%s', not one of %s", what, tostring(v), table.concat(sorted_keys(set), " "))
+  need(false, "%s is '%s', not one of %s", what, shown(v), table.concat(sorted_keys(set), " "))
+end
+
+-- A list has no names in it: they would be ignored.
+local function is_list(v)
+  if type(v) ~= "table" then return false end
+  local count = 0
+  for _ in pairs(v) do count = count + 1 end -- order does not matter: it only counts
+  return count == #v
 end
 
 local function pair_of(what, v, each)
-  need(type(v) == "table" and #v == 2, "%s is not a list of two", what)
+  need(is_list(v) and #v == 2, "%s is not a list of two", what)
   each(what, v[1])
   each(what, v[2])
 end
@@ -119,14 +132,14 @@ local function check_tensor(i, tensor)
 end
 
 local function check_args(args, tensors)
-  need(type(args) == "table" and #args > 0, "launch: args is not a list of names")
+  need(is_list(args) and #args > 0, "launch: args is not a list of names")
   local known, used = {}, {}
   for _, t in ipairs(tensors) do
     need(not known[t.name], "tensor '%s' is declared twice", t.name)
     known[t.name] = true
   end
   for _, a in ipairs(args) do
-    need(plain_args[a] or known[a], "launch: unknown argument '%s'", tostring(a))
+    need(plain_args[a] or known[a], "launch: unknown argument '%s'", shown(a))
     need(not used[a], "launch: argument '%s' is given twice", a)
     used[a] = true
   end
@@ -169,7 +182,7 @@ function desc.check(launch)
   integer("launch: ctas_per_sm", d.ctas_per_sm, 1, 32)
   boolean("launch: pdl", d.pdl)
   boolean("launch: cooperative", d.cooperative)
-  need(type(d.tensors) == "table", "launch: tensors is not a list")
+  need(is_list(d.tensors), "launch: tensors is not a list")
   local tensors = {}
   for i, t in ipairs(d.tensors) do tensors[i] = check_tensor(i, t) end
   d.tensors = tensors

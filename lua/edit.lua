@@ -31,7 +31,7 @@ for _, kind in ipairs(edit.ops) do RUN[kind] = domain.ops[kind] or statement.ops
 local function open(text, path, op)
   local sp = space.load_text(path, text)
   return { sp = sp, own = dsl.read(sp.file, text), doc = splice.open(text), op = op, becomes = {}, gone = {},
-    added = {} }
+    added = {}, spelled = {} }
 end
 
 local function apply(text, path, op)

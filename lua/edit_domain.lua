@@ -72,11 +72,10 @@ end
 local function asked_rows(st, values)
   local rows = {}
   if type(values) ~= "table" or #values == 0 then refuse(st, "no value is given") end
-  for i, value in ipairs(values) do
-    rows[i] = domain.row(st, value)
-    for k = 1, i - 1 do
-      if dsl.same_row(rows[k], rows[i]) then refuse(st, "value %s is given twice", row_text(rows[i])) end
-    end
+  for i, value in ipairs(values) do rows[i] = domain.row(st, value) end
+  local last = splice.positions(rows)
+  for i, row in ipairs(rows) do
+    if last(row) ~= i then refuse(st, "value %s is given twice", row_text(row)) end
   end
   return rows
 end
@@ -119,7 +118,7 @@ end
 -- The seeds in the text that made the statement.
 local function seed_tables(ed, st, seed, row)
   local doc, found = ed.doc, {}
-  for _, t in ipairs(luatok.statements(doc.tokens, "seed")) do
+  for _, t in ipairs(place.spelled(ed, "seed")) do
     local written = place.covers(t, seed) and domain.asked(st, function(name)
       local field = splice.field_of(t, name)
       return field and luatok.literal(doc.tokens, field)
@@ -168,11 +167,11 @@ local function inherited_seed(ed, st, new)
 end
 
 local function rewrite_seeds(ed, st, new, follow)
-  local done = {} -- by the place of the table
+  local done, stays = {}, splice.positions(new) -- done: by the place of the table
   inherited_seed(ed, st, new)
   for _, seed in ipairs(ed.own) do
     local row = seed.kind == "seed" and domain.seed_row(st, seed)
-    if row and not index_of(new, row) then
+    if row and not stays(row) then
       for _, t in ipairs(seed_tables(ed, st, seed, row)) do
         if not done[t.open] then rewrite_seed(ed.doc, t, st, new, follow) end
         done[t.open] = true
@@ -213,23 +212,23 @@ end
 
 -- Numbers in rising order stay so; anything else is added at the end.
 LISTS["add-value"] = function(st, rows)
-  local new = copy(st.rows)
-  local sorted = ascending(new)
+  local new, has = copy(st.rows), splice.positions(st.rows)
   for _, row in ipairs(rows) do
-    if index_of(new, row) then refuse(st, "has the value %s already", row_text(row)) end
-    local at = #new + 1
-    while sorted and at > 1 and new[at - 1][1] > row[1] do at = at - 1 end
-    table.insert(new, at, row)
+    if has(row) then refuse(st, "has the value %s already", row_text(row)) end
+    new[#new + 1] = row
   end
+  if ascending(st.rows) then table.sort(new, function(a, b) return a[1] < b[1] end) end
   return new
 end
 
 LISTS["remove-value"] = function(st, rows)
-  local new = copy(st.rows)
+  local new, goes, at = {}, {}, splice.positions(st.rows)
   for _, row in ipairs(rows) do
-    local at = index_of(new, row)
-    if not at then refuse(st, "has no value %s; it has %s", row_text(row), listed(st.rows)) end
-    table.remove(new, at)
+    if not at(row) then refuse(st, "has no value %s; it has %s", row_text(row), listed(st.rows)) end
+    goes[at(row)] = true
+  end
+  for i, row in ipairs(st.rows) do
+    if not goes[i] then new[#new + 1] = row end
   end
   if #new == 0 then refuse(st, "%s is all it has: one value must stay", listed(st.rows)) end
   return new

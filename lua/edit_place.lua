@@ -3,7 +3,8 @@
 -- a branch that was not taken are never mistaken for it.
 --
 -- An edit at work, ed: sp, the space as it was loaded; own, the statements of the file alone; doc, its
--- text (splice.lua); op. What the edit means goes into becomes, gone and added (edit_meaning.lua).
+-- text (splice.lua); op; spelled, statements that were looked for already. What the edit means goes into
+-- becomes, gone and added (edit_meaning.lua).
 
 local dsl = require "dsl"
 local luatok = require "luatok"
@@ -21,10 +22,17 @@ end
 
 local NAMELESS = { given = true, seed = true, forbid = true, search = true }
 
+-- The statements of a kind without a name, as the text spells them.
+function place.spelled(ed, kind)
+  local found = ed.spelled[kind] or luatok.statements(ed.doc.tokens, kind)
+  ed.spelled[kind] = found
+  return found
+end
+
 -- Statements of the file without a name: as many stand on the line as ran there, or none is told apart.
 local function find_nameless(ed, st)
   local tables, twins, nth = {}, 0, 1
-  for _, t in ipairs(luatok.statements(ed.doc.tokens, st.kind)) do
+  for _, t in ipairs(place.spelled(ed, st.kind)) do
     if place.covers(t, st) then tables[#tables + 1] = t end
   end
   for _, other in ipairs(ed.own) do

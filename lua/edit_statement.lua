@@ -47,6 +47,7 @@ local function check_text(st, what, text)
   if type(text) ~= "string" then refuse(st, "%s is a %s, not a text", what, type(text)) end
   if not text:find("%S") then refuse(st, "%s is empty", what) end
   if text:find("%c") then refuse(st, "%s has a control character", what) end
+  if not utf8.len(text) then refuse(st, "%s is not UTF-8", what) end
 end
 
 -- In a base the loader stops at the first name that only a child knows: what follows has not been read.

@@ -5,6 +5,7 @@
 -- serves every size its descriptor allows). Templates are compiled once and rendered for every
 -- candidate.
 
+local checks = require "checks"
 local desc = require "desc"
 local fail = require "fail"
 local library = require "library"
@@ -15,6 +16,8 @@ local reads = require "reads"
 local emit = {
   instructions = 20000000, -- of one render; the shipped templates take some thousands
   includes = 16,           -- that lie inside each other
+  bytes = 256 << 20,       -- of Lua's memory for one render
+  file = 17 << 20,         -- of a template as it is read: host.template says what is too long
 }
 
 local templates = {}     -- path -> template object, for this process
@@ -34,12 +37,18 @@ function emit.stem(space_name, key)
 end
 
 -- Template errors carry their own `templates/x.cu:12:`; the key says which candidate met it.
--- Anything else is a fault of ours and keeps its text. The front of a long name is cut off.
-local function template_fail(err, key)
-  local named = type(err) == "string"
-    and (err:match("^(templates/[^:\n]+):%d+: ") or err:match("^(%.%.%.[^:\n]+):%d+: "))
-  if not named or named:find("%.lua$") then error(err, 0) end
-  fail(string.format("%s (KEY='%s')", err, key))
+-- Anything else is a fault of ours and keeps its text. The front of a long name is cut off, also of our
+-- own files.
+local function template_fail(err, item)
+  if type(err) ~= "string" then error(err, 0) end
+  if err == "not enough memory" then
+    err = string.format("templates/%s:1: %s", item.b.space.template, err)
+  end
+  local cut = err:match("^(%.%.%.[^:\n]+):%d+: ")
+  local named = err:find("^templates/[^:\n]+:%d+: ") or cut and not cut:find("%.lua$")
+  if not named then error(err, 0) end
+  err = err:gsub("(: not enough memory)$", "%1: a render may take " .. (emit.bytes >> 20) .. " MiB")
+  fail(string.format("%s (KEY='%s')", checks.plain(err), item.key))
 end
 
 -- `dir` is the folder that holds the templates; tests point it elsewhere.
@@ -48,7 +57,7 @@ emit.dir = nil
 local function load_template(name)
   local path = (emit.dir or host.root .. "/templates") .. "/" .. name
   if templates[path] then return templates[path] end
-  local text, err = host.read(path)
+  local text, err = host.read(path, emit.file)
   if not text then
     fail(string.format("cannot open 'templates/%s': %s", name, err:match("': (.*)$") or err))
   end
@@ -133,13 +142,16 @@ local function head(item, hash)
   }, "\n")
 end
 
--- Renders template `name`, with a limit on its instructions: it must end, whatever its Lua says.
+-- Renders template `name`, with limits on its instructions and its memory: it must end, whatever its Lua
+-- says.
 local function bounded(name, env)
   local methods = getmetatable("")
   debug.setmetatable("", library.methods)
   limit(true)
+  host.memory(emit.bytes)
   local ok, text, map, files = pcall(function() return load_template(name):render(env) end)
   limit(false)
+  host.memory(0)
   debug.setmetatable("", methods)
   return ok, text, map, files
 end
@@ -164,7 +176,7 @@ function emit.render(item, opt)
   local hash = emit.hash(item.key)
   local env = environment(item, hash, launched)
   local ok, text, map, files = bounded(space.template, env)
-  if not ok then template_fail(text, item.key) end
+  if not ok then template_fail(text, item) end
   if not launched.desc then
     fail(string.format("templates/%s:1: the template declares no launch { ... }", space.template))
   end

@@ -207,13 +207,25 @@ end
 -- `a.seed {...}` and the like are somebody's own.
 local FIELD_OF = { ["."] = true, [":"] = true, ["function"] = true }
 
+-- The tokens that are a word, looked for once: an edit of a long file asks for the same few again and again.
+local function tokens_of(tokens, word)
+  tokens.of = tokens.of or {}
+  local list = tokens.of[word] or {}
+  if tokens.of[word] then return list end
+  for i, token in ipairs(tokens) do
+    if token.kind == "name" and token.text == word then list[#list + 1] = i end
+  end
+  tokens.of[word] = list
+  return list
+end
+
 -- Statements `word {...}`, `word "name" {...}`, `let "name" "..."`, parentheses or not; with `bare`
 -- those that end with their name. Each: first, last (tokens), line and last_line (where the word and
 -- the body stand), the fields of its table_at, or `string`, the token of its text.
 function luatok.statements(tokens, word, name, bare)
   local found = {}
-  for i, token in ipairs(tokens) do
-    local fits = token.kind == "name" and token.text == word and not (i > 1 and FIELD_OF[tokens[i - 1].text])
+  for _, i in ipairs(tokens_of(tokens, word)) do
+    local token, fits = tokens[i], not (i > 1 and FIELD_OF[tokens[i - 1].text])
     local at, last = fits and i + 1 or nil, i
     if at and name then
       at, last = argument(tokens, at)
@@ -235,11 +247,17 @@ end
 local OPENS = { ["do"] = 1, ["then"] = 1, ["function"] = 1, ["repeat"] = 1, ["end"] = -1, ["until"] = -1,
   ["elseif"] = -1, ["("] = 1, ["{"] = 1, ["["] = 1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
 
+-- In how many blocks and brackets each token stands.
+local function depths_of(tokens)
+  local depths, depth = {}, 0
+  for k, token in ipairs(tokens) do depths[k], depth = depth, depth + (OPENS[token.text] or 0) end
+  return depths
+end
+
 -- Is token i outside of all blocks and brackets.
 function luatok.top_level(tokens, i)
-  local depth = 0
-  for k = 1, i - 1 do depth = depth + (OPENS[tokens[k].text] or 0) end
-  return depth == 0
+  tokens.depths = tokens.depths or depths_of(tokens)
+  return tokens.depths[i] == 0
 end
 
 -- The byte after the comment that begins at byte `at` of a text.

@@ -121,7 +121,7 @@ end
 
 -- Lists --------------------------------------------------------------------------------------------
 
--- Where each row stands, by its text: one parameter's rows have the same types.
+-- Where each row stands, as a function of a row; by its text, for one parameter's rows have the same types.
 local function positions(rows)
   local at = {}
   for i, row in ipairs(rows) do at[table.concat(row, "\0")] = i end
@@ -303,7 +303,7 @@ function splice.add_field(doc, behind, key, value, like)
   change(doc, behind.to + 1, behind.to, ", " .. key .. " = " .. spell(value, style_of(text:sub(2))))
 end
 
-splice.style_of, splice.spell, splice.cut = style_of, spell, cut
+splice.style_of, splice.spell, splice.cut, splice.positions = style_of, spell, cut, positions
 
 -- Result -------------------------------------------------------------------------------------------
 

@@ -98,6 +98,22 @@ local function read(path)
   return text
 end
 
+local PATIENCE = 20 -- seconds that an edit waits for others
+
+-- The lock that all edits of this checkout take, so that of two at once the second sees what the first
+-- wrote. Where out/ cannot be written there is none: then only the last look at the file is left.
+local function take_lock()
+  local folder, ends = outdir.path({}, "cache"), host.now() + PATIENCE
+  if not host.mkdir(folder) then return nil end
+  while true do
+    local lock, err = host.log(folder .. "/edit.lock")
+    if err ~= "locked" then return lock end
+    if host.interrupted() then fail("interrupted: nothing is written") end
+    if host.now() > ends then fail("another edit does not end: nothing is written") end
+    collectgarbage() -- what could not be locked is still open
+  end
+end
+
 local function show(path, given)
   if #given ~= 3 then fail.usage("edit FILE show wants one NAME") end
   local text, err = edit.show(read(path), path, given[3])
@@ -110,9 +126,11 @@ end
 function verbs.edit(given)
   if #given < 2 then fail.usage(usage()) end
   local path = given[1]
+  if path == "" then fail.usage("the name of FILE is empty") end
   if given[2] == "show" then return show(path, given) end
   local op, err = edit.parse(table.move(given, 2, #given, 1, {}))
   if not op then fail.usage(err) end
+  local _ <close> = take_lock()
   local text = read(path)
   local new, changes = edit.apply(text, path, op)
   if not new then fail(changes) end

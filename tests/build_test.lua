@@ -242,6 +242,11 @@ return {
   { name = "a failed compile names the kernel's line and keeps its log", run = failing },
   { name = "an error of the compiler names the template's line", run = placed },
   { name = "a kernel with #line shadows no other in the cache", run = lined },
+  { name = "the first error of a log is none of its warnings", run = function()
+    local log = 'k.cu(7): warning #177-D: variable "error_bits" was declared but never referenced\n'
+      .. 'k.cu(9): error: identifier "q" is undefined\n'
+    assert(build.parse_log(log).error == 'k.cu(9): error: identifier "q" is undefined')
+  end },
   { name = "a compiler that does not end is killed", run = hanging },
   { name = "spills and C75xx are flagged, and kept", run = flagged },
   { name = "an nvcc that writes an empty cubin has failed", run = function()

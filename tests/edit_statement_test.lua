@@ -122,6 +122,7 @@ return {
     'set-let x "a +"', "3: let 'x': unexpected end in 'a +' at column 4",
     'set-let x ""', "3: let 'x': the expression is empty",
     'set-let x "a\\n"', "3: let 'x': the expression has a control character",
+    'set-let x "a\\255"', "3: let 'x': the expression is not UTF-8",
   }),
   under("an inherited let is replaced, never changed where it stands", 'must "r" { "x > 0", why = "" }\n', {
     "set-let x a*2", 'let "x" "a*2"\nmust "r" { "x > 0", why = "" }\n',

@@ -228,7 +228,7 @@ param "a" { -- values
     "set-domain a 1", "2: param 'a': value 1 stands twice",
   }),
   test("a byte order mark, a zero byte and a lone bracket are refused where they stand", function()
-    for _, case in ipairs { { "\xEF\xBB\xBF" .. HEAD, "1: unexpected symbol" },
+    for _, case in ipairs { { "\xEF\xBB\xBF" .. HEAD, "1: begins with a byte order mark: save it without" },
       { HEAD .. "\0", "2: unexpected symbol" }, { HEAD .. 'param "a" { 1, 2 } [', "2: " } } do
       local new, err = apply(case[1], "pin a 1")
       assert(not new)
@@ -400,5 +400,26 @@ param "a" { -- values
     equal((apply(new, "remove-value a 31")), text)
     assert(apply(text, "set-domain a 8"))
     assert(host.now() - start < 10, "took " .. host.now() - start .. " s")
+  end),
+  test("edits of many values, of many seeds, of statements in blocks take seconds", function()
+    local numbers, seeds, values, long = {}, {}, {}, {}
+    for i = 1, 40000 do numbers[i] = tostring(i) end
+    for i = 1, 10000 do values[i], long[i] = 2 * i, 100000 + i end
+    for i = 1, 800 do seeds[i] = "seed { a = " .. i .. " }" end
+    local lets = table.concat(seeds, "\n"):gsub("seed { a = (%d+) }", 'let "x%1" "a"')
+    local ballast = "local t = { " .. table.concat(numbers, ", ") .. " }\n"
+    local text = HEAD .. 'param "a" { range = {1, 800} }\n' .. ballast
+    local start = host.cpu()
+    local function op(kind, list)
+      return assert(edit.apply(text, path, { kind = kind, param = "a", values = list }))
+    end
+    text = op("set-domain", values)
+    text = op("add-value", long)
+    op("remove-value", long)
+    text = HEAD .. 'param "a" { range = {1, 800} }\n' .. ballast .. table.concat(seeds, "\n") .. "\n"
+    op("set-range", { 1000, 1001 })
+    text = HEAD .. ballast .. 'do\nparam "a" { 1, 2 }\n' .. lets .. "\nend\n"
+    assert(apply(text, "add-rule must r a>0 why"))
+    assert(host.cpu() - start < 15, "took " .. host.cpu() - start .. " s")
   end),
 }

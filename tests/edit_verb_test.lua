@@ -174,6 +174,22 @@ return {
     refused(2, "loom: unknown edit 'pinn' (did you mean 'pin'?); there are set-domain, add-value, remove-value, "
       .. "set-range, pin, unpin, add-seed, set-let, add-rule, drop-rule, set-search", file, "pinn", "a", "2")
     refused(2, "loom: value '2,' has an empty part", file, "set-domain", "a", "2,")
+    refused(2, "loom: the name of FILE is empty", "", "pin", "a", "2")
+    refused(2, "loom: the name of FILE is empty", "", "show", "a")
+  end),
+  test("of edits at the same time none is lost", function()
+    local file, pool = sh.tmpdir("edit") .. "/e.lua", host.pool(8)
+    assert(host.write(file, HEAD .. 'param "a" { 0 }\n'))
+    local want = {}
+    for i = 1, 24 do
+      want[i] = tostring(i)
+      pool:submit { argv = { sh.loom, "edit", file, "add-value", "a", want[i] }, timeout = 60, tag = want[i] }
+    end
+    while pool:pending() > 0 do
+      local done = pool:wait()
+      assert(done.code == 0, done.output)
+    end
+    equal(host.read(file), HEAD .. 'param "a" { 0, ' .. table.concat(want, ", ") .. " }\n")
   end),
   test("loom edit does not write over what somebody else wrote meanwhile", function()
     local file = sh.tmpdir("edit") .. "/e.lua"

@@ -326,6 +326,34 @@ return {
   { name = "a launch of half a warp is refused", run = function()
     expect(launch ", block = 48", "not whole warps")
   end },
+  { name = "what is no text is named in a launch, and not by its address", run = function()
+    expect(launch ", grid = {}", "grid is 'a table', not one of")
+    expect(launch ", block = {}", "block is a table, not an integer")
+    expect(launch ", args = {{}}", "unknown argument 'a table'")
+    expect(launch ", [{}] = 1", "unknown field 'a table'")
+    expect(launch ", tensors = {x = 1}", "tensors is not a list")
+    expect(launch ', args = {"A", "B", "C", more = "K"}', "args is not a list")
+    expect(launch ", tile = {64, 64, 64}", "tile is not a list of two")
+  end },
+  { name = "a render that takes too much ends with its line", run = function()
+    expect(launch "" .. 'int x;\n//@ local s = "x" for _ = 1, 40 do s = s .. s end\n',
+           "cu:2: behind this line: not enough memory: a render may take 256 MiB (KEY='toy:")
+    expect('//@ local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1 << 20) .. i end\n',
+           "cu:1: not enough memory: a render may take 256 MiB (KEY='toy:")
+    expect(launch "" .. '//@ local s = ("x"):rep(40 << 20)\n' .. ("$s"):rep(50) .. "\n",
+           "cu:3: more than 64 MiB of output")
+    expect(launch "" .. '$(("\\n"):rep(40 << 20))\n', "cu:2: more than 2097152 lines of output")
+    assert(render(toy), "and the next one is as ever")
+  end },
+  { name = "an error of a template is one line", run = function()
+    expect('//@ error("a\\nb")\n', "cu:1: a\\10b (KEY='")
+  end },
+  { name = "a template may have any name, and is a file", run = function()
+    assert(host.write(dir .. "/templates/odd.lua", "$nope\n") ~= nil)
+    expect('//@ include "odd.lua"\n', "templates/odd.lua:1: unknown name 'nope' (called from templates/toy")
+    assert(sh.run({ "mkfifo", dir .. "/templates/pipe.cu" }).code == 0)
+    expect('//@ include "pipe.cu"\n', "cannot open 'templates/pipe.cu'")
+  end },
   { name = "an argument that is no tensor and no pointer is refused", run = function()
     expect(launch ', args = {"tmap_a"}', "unknown argument 'tmap_a'")
   end },

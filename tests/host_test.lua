@@ -39,11 +39,13 @@ test("a write that fails leaves the old text and no temporary file", function()
   same(host.read(d .. "dir/x"), "1")
 end)
 
-local function mode(path)
+local function stat(format, path)
   local p = host.pool(1)
-  p:submit { argv = { "stat", "-c", "%a", path } }
+  p:submit { argv = { "stat", "-c", format, path } }
   return p:wait().output:match "%d+"
 end
+
+local function mode(path) return stat("%a", path) end
 
 test("write keeps the mode of the file that it replaces", function()
   local d, p = fresh(), host.pool(1)
@@ -52,6 +54,16 @@ test("write keeps the mode of the file that it replaces", function()
   same(host.write(d .. "f", "2"), true)
   same(host.write(d .. "g", "2"), true)
   same(mode(d .. "f") .. " " .. mode(d .. "g"), "750 400")
+end)
+
+-- Root edits a user's file; a user's own writes keep their owner without help.
+test("write keeps the owner of the file that it replaces, as root", function()
+  if stat("%u", "/proc/self") ~= "0" then skip "not root" end
+  local d, p = fresh(), host.pool(1)
+  p:submit(sh_here "echo 1 > f; chown 12345:54321 f; chmod 640 f")
+  same(p:wait().code, 0)
+  same(host.write(d .. "f", "2"), true)
+  same(stat("%u", d .. "f") .. " " .. stat("%g", d .. "f") .. " " .. mode(d .. "f"), "12345 54321 640")
 end)
 
 test("write follows symbolic links to the file, and leaves them as they are", function()

@@ -31,6 +31,7 @@ end
 local FAULTS = { -- template, the line before it, what is planted, what nvcc says
   { "simt", "  grid_dep_wait();", "  int q = undefined_thing;", 'identifier "undefined_thing" is undefined' },
   { "mma", "      if (n >= N)", "      static_assert(frags_m > 100, \"planted\");", "static assertion failed" },
+  { "simt", "  grid_dep_wait();", "#error planted", "#error planted" }, -- the preprocessor's own form
   { "wgmma", "    //@ first, step =", "    q = 1;", 'identifier "q" is undefined' },
 }
 
@@ -47,8 +48,8 @@ local function errors()
       assert(run.code == 1 and run.output:find(want), want .. " is not in: " .. run.output)
     end
     local what = fault[4]:gsub("%p", "%%%0")
-    said("%-%x+%.cu%(%d+%): error: " .. what .. "[^\n]* %(templates/" .. fault[1] .. "%.cu:" .. line .. "%)")
-    said("templates/" .. fault[1] .. "%.cu%(" .. line .. "%): error: " .. what, "LINES=1")
+    said("%-%x+%.cu[(:]%d+%)?:[%d: ]*error: " .. what .. "[^\n]* %(templates/" .. fault[1] .. "%.cu:" .. line .. "%)")
+    said("templates/" .. fault[1] .. "%.cu[(:]" .. line .. "%)?:[%d: ]*error: " .. what, "LINES=1")
     assert(host.write(path, good))
   end
   assert(build("SPACE=simt", "LAYOUT=tn", "N=1").code == 0)
