@@ -3,8 +3,8 @@
 ** C = alpha*A*B + beta*C with 16-bit elements, row-major. A problem of INDEX.tsv
 ** (exactly its M, N, K, layout and type, with alpha = 1 and beta = 0) runs a
 ** kernel of this release; everything else is one cublasGemmEx. Both are
-** enqueued on the caller's stream; loom_gemm neither allocates nor waits, and
-** may be captured into a graph.
+** enqueued on the caller's stream; loom_gemm itself neither allocates nor waits,
+** and may be captured into a graph.
 **
 ** Functions return a loom_status_id, LOOM_STATUS_OK or not; loom_last_error() has
 ** the reason in words. Nothing is thrown, printed (but see LOOM_VERBOSE) or
@@ -57,9 +57,17 @@ typedef enum loom_path {
   LOOM_PATH_CUBLAS
 } loom_path;
 
-/* Makes a handle for the current device. Takes 128 MiB of device memory: a workspace for each of
-** the first four streams whose calls need one. A kernel that the device cannot run is left out,
-** and its problems go to cuBLAS. *out is NULL unless the result is LOOM_STATUS_OK. */
+/* Makes a handle for the current device. A kernel that the device cannot run is left out, and its
+** problems go to cuBLAS. *out is NULL unless the result is LOOM_STATUS_OK.
+**
+** Takes at least 128 MiB of device memory: four workspaces, one for each of the first four streams
+** with a call that needs one: those to cuBLAS, and those of a kernel that splits K. A stream keeps
+** its workspace until loom_destroy. On every stream after these four, and on cudaStreamPerThread,
+** kernels that need no workspace run as ever; a problem whose kernel does goes to cuBLAS; and
+** cuBLAS works in memory of its own, which it may have to allocate.
+** The handle is not told when a stream is destroyed: its workspace stays taken, and passes to a
+** later stream only if that has the same cudaStream_t value. So wait for a stream's work before
+** destroying it, and rather keep four streams than make new ones. */
 LOOM_API int loom_create(loom_handle **out);
 
 /* To be called when the handle's work has ended; NULL is fine. */

@@ -93,6 +93,7 @@ enum tape_name { TAPE_OURS, TAPE_PDL, TAPE_NN, TAPE_TN };
 struct timing {
   const struct data *data;
   cudaGraphExec_t exec[TAPES];
+  bool served[TAPES]; /* libloom's: every product of the graph is the release's kernel */
   int reps[TAPES], blocks, starved;
   double us[TAPES][2 * MAX_BLOCKS];
   cudaEvent_t begin[2 * TAPES], end[2 * TAPES];

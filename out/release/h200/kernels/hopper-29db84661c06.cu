@@ -21,11 +21,11 @@
 
 constexpr int tile_m = 64, tile_n = 128, tile_k = 64, stages = 8;
 constexpr int consumers = 1, threads = 128 * (1 + consumers);
-constexpr int wg_m = 64;        // rows of C that one consumer multiplies,
-constexpr int blocks_m = wg_m / 64;  // 64 to a wgmma
+constexpr int wg_m = 64;         // rows of C that one consumer multiplies,
+constexpr int blocks_m = wg_m / 64; // 64 to a wgmma
 constexpr int group_m = 1;   // tile rows walked together, so that B is met again in L2
 constexpr u32 a_bytes = 2 * tile_m * tile_k, slot_bytes = a_bytes + 2 * tile_n * tile_k;
-constexpr int chunk_buffers = 2;  // 64 x 64 chunks of C in flight, per consumer
+constexpr int chunk_buffers = 2; // 64 x 64 chunks of C in flight, per consumer
 constexpr u32 chunk_bytes = 2 * 64 * 64;
 
 static_assert(wg_m % 64 == 0 && tile_m <= 256 && tile_n % 64 == 0 && tile_n <= 256 && stages >= 2,
@@ -51,7 +51,9 @@ struct ring_position {
   }
 };
 
-struct tile_origin { int m, n; };
+struct tile_origin {
+  int m, n;
+};
 
 // Tiles in groups of group_m tile rows; inside a group the row changes fastest.
 LOOM_FN tile_origin locate(int tile, int tiles_m, int tiles_n) {
@@ -64,12 +66,15 @@ LOOM_FN tile_origin locate(int tile, int tiles_m, int tiles_n) {
 LOOM_FN void multiply_slot(float (&acc)[blocks_m][tile_n / 2], u32 a, u32 b, bool add) {
   const u64 desc_a = smem_desc(a, 16, 1024);
   const u64 desc_b = smem_desc(b, 16, 1024);
-  constexpr int b_step = 32 / 16, b_major = K_MAJOR;     // 16 k: 32 bytes along the row
+  constexpr int b_step = 32 / 16, b_major = K_MAJOR; // 16 k: 32 bytes along the row
   wgmma_fence();
-  UNROLL for (int k = 0; k < tile_k / 16; ++k)
-    UNROLL for (int i = 0; i < blocks_m; ++i)
+  UNROLL
+  for (int k = 0; k < tile_k / 16; ++k) {
+    UNROLL
+    for (int i = 0; i < blocks_m; ++i)
       wgmma<f16, tile_n, K_MAJOR, b_major>(acc[i], desc_a + i * (64 * 128 / 16) + k * (32 / 16),
-                                          desc_b + k * b_step, add || k > 0);
+                                              desc_b + k * b_step, add || k > 0);
+  }
   wgmma_commit();
 }
 
@@ -78,13 +83,17 @@ LOOM_FN void store_tile(const float (&acc)[blocks_m][tile_n / 2], const tensor_m
                         u32 chunks, int &next, int m, int n, int consumer) {
   const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
   const int row = 16 * warp + lane % 16;
-  UNROLL for (int i = 0; i < blocks_m; ++i)
-    UNROLL for (int j = 0; j < tile_n / 64; ++j) {
+  UNROLL
+  for (int i = 0; i < blocks_m; ++i) {
+    UNROLL
+    for (int j = 0; j < tile_n / 64; ++j) {
       const u32 chunk = chunks + next * chunk_bytes;
       next = (next + 1) % chunk_buffers;
-      if (thread == 0) tma_store_wait_read<chunk_buffers - 1>();  // the chunk's last store has read it
+      if (thread == 0)
+        tma_store_wait_read<chunk_buffers - 1>(); // the chunk's last store has read it
       named_sync(1 + consumer, 128);
-      UNROLL for (int p = 0; p < 4; ++p) {  // 16 columns at a time, 16-byte pieces swizzled by the row
+      UNROLL
+      for (int p = 0; p < 4; ++p) { // 16 columns at a time, 16-byte pieces swizzled by the row
         const float *f = &acc[i][32 * j + 8 * p];
         stmatrix_x4(chunk + 128 * row + 16 * ((2 * p + lane / 16) ^ (row & 7)),
                     pack<f16>(f[0], f[1]), pack<f16>(f[2], f[3]), pack<f16>(f[4], f[5]),
@@ -97,18 +106,21 @@ LOOM_FN void store_tile(const float (&acc)[blocks_m][tile_n / 2], const tensor_m
         tma_store_commit();
       }
     }
+  }
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-loom_kernel(const __grid_constant__ tensor_map tmap_a, const __grid_constant__ tensor_map tmap_b,
-            const __grid_constant__ tensor_map tmap_c, int M, int N, int K) {
+    loom_kernel(const __grid_constant__ tensor_map tmap_a,
+                const __grid_constant__ tensor_map tmap_b,
+                const __grid_constant__ tensor_map tmap_c, int M, int N, int K) {
   const u32 ring = smem_base(), full = ring + full_at, empty = ring + empty_at;
   const int tiles_m = (M + tile_m - 1) / tile_m, tiles_n = (N + tile_n - 1) / tile_n;
   const int tiles = tiles_m * tiles_n, k_tiles = (K + tile_k - 1) / tile_k;
   const int warpgroup = warpgroup_index();
 
   if (threadIdx.x == 0) {
-    ROLLED for (int s = 0; s < stages; ++s) {
+    ROLLED
+    for (int s = 0; s < stages; ++s) {
       mbar_init(full + 8 * s, 1);
       mbar_init(empty + 8 * s, consumers);
     }
@@ -119,13 +131,14 @@ loom_kernel(const __grid_constant__ tensor_map tmap_a, const __grid_constant__ t
   cta_sync();
   grid_dep_launch();
 
-  if (warpgroup == 0) {  // ---- the producer --------------------------------------------------------
+  if (warpgroup == 0) { // ---- the producer
     if (threadIdx.x == 0) {
       grid_dep_wait();
       ring_position at = {0, 0};
       for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const tile_origin to = locate(tile, tiles_m, tiles_n);
-        ROLLED for (int k = 0; k < k_tiles * tile_k; k += tile_k, at.step()) {
+        ROLLED
+        for (int k = 0; k < k_tiles * tile_k; k += tile_k, at.step()) {
           const u32 a = ring + at.slot * slot_bytes, b = a + a_bytes, bar = full + 8 * at.slot;
           mbar_wait(empty + 8 * at.slot, at.parity ^ 1);
           mbar_expect_tx(bar, slot_bytes);
@@ -134,7 +147,7 @@ loom_kernel(const __grid_constant__ tensor_map tmap_a, const __grid_constant__ t
         }
       }
     }
-  } else {  // ---- the consumers ----------------------------------------------------------------------
+  } else { // ---- the consumers
     const int consumer = warpgroup - 1;
     const bool leader = threadIdx.x % 128 == 0;
     const u32 chunks = ring + chunks_at + consumer * chunk_buffers * chunk_bytes;
@@ -144,11 +157,12 @@ loom_kernel(const __grid_constant__ tensor_map tmap_a, const __grid_constant__ t
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       const tile_origin to = locate(tile, tiles_m, tiles_n);
       int last_slot = 0;
-      ROLLED for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+      ROLLED
+      for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
         mbar_wait(full + 8 * at.slot, at.parity);
         const u32 a = ring + at.slot * slot_bytes, b = a + a_bytes;
         multiply_slot(acc, a + consumer * (2 * wg_m * tile_k), b, k_tile > 0);
-        wgmma_wait<1>();  // all but the newest are done, so the slot before this one is free
+        wgmma_wait<1>(); // all but the newest are done, so the slot before this one is free
         if (leader && k_tile > 0) mbar_arrive(empty + 8 * last_slot);
         last_slot = at.slot;
         at.step();
@@ -157,6 +171,6 @@ loom_kernel(const __grid_constant__ tensor_map tmap_a, const __grid_constant__ t
       if (leader) mbar_arrive(empty + 8 * last_slot);
       store_tile(acc, &tmap_c, chunks, next_chunk, to.m + consumer * wg_m, to.n, consumer);
     }
-    if (leader) tma_store_wait_read<0>();  // shared memory must outlive the stores' reads
+    if (leader) tma_store_wait_read<0>(); // shared memory must outlive the stores' reads
   }
 }

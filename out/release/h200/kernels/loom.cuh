@@ -13,22 +13,29 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-struct f16 { u16 bits; };   // IEEE binary16
-struct bf16 { u16 bits; };  // bfloat16
+struct f16 {
+  u16 bits; // IEEE binary16
+};
+struct bf16 {
+  u16 bits; // bfloat16
+};
 
 #ifndef __CUDACC__
 #include "loom_host.h"
 #else
 
 #define LOOM_FN static __device__ __forceinline__
-#define LOOM_SPECIAL __device__ __forceinline__  // a specialisation takes its storage class from the template
+// a specialisation takes its storage class from the template
+#define LOOM_SPECIAL __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
-#define ROLLED _Pragma("unroll 1")  // a loop that stays one: half the code, half the compile time
+#define ROLLED _Pragma("unroll 1") // a loop that stays one: half the code, half the compile time
 
 template <class T> using gptr = T *;
 
 // A CUtensorMap as the driver encodes it; passed by value as a __grid_constant__ parameter.
-struct __align__(64) tensor_map { u64 opaque[16]; };
+struct __align__(64) tensor_map {
+  u64 opaque[16]; // CUtensorMap
+};
 
 // ---- the CTA's dynamic shared memory, and synchronisation ---------------------------------------
 
@@ -106,11 +113,15 @@ LOOM_FN void sts_f32(u32 addr, float v) {
 // Four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8.
 LOOM_FN void ldmatrix_x4(u32 (&r)[4], u32 addr) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(addr) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(addr)
+               : "memory");
 }
 LOOM_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 addr) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(addr) : "memory");
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(addr)
+               : "memory");
 }
 
 // ---- asynchronous copies, sm_80: 16 bytes a thread, in groups ------------------------------------
@@ -118,7 +129,8 @@ LOOM_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 addr) {
 // Elements i..i+7 of p to shared address dst; zeros instead where `valid` is false.
 template <class T> LOOM_FN void cp_async_16(u32 dst, gptr<const T> p, i64 i, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(p + (valid ? i : 0)),
-               "r"(valid ? 16 : 0) : "memory");
+               "r"(valid ? 16 : 0)
+               : "memory");
 }
 LOOM_FN void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int pending> LOOM_FN void cp_async_wait() {
@@ -168,7 +180,9 @@ LOOM_FN void mbar_wait(u32 bar, u32 parity) {
                "WAIT_%=:\n"
                "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra WAIT_%=;\n"
-               "}" ::"r"(bar), "r"(parity) : "memory");
+               "}" ::"r"(bar),
+               "r"(parity)
+               : "memory");
 }
 
 // ---- TMA, sm_90: boxes of a tensor map between global and shared memory --------------------------
@@ -180,13 +194,16 @@ LOOM_FN void prefetch_tensor_map(const tensor_map *map) {
 // Elements outside the tensor arrive as zeros and count as bytes all the same.
 LOOM_FN void tma_load_2d(u32 dst, const tensor_map *map, int x, int y, u32 bar) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%2, %3}], [%4];" ::"r"(dst), "l"(map), "r"(x), "r"(y), "r"(bar)
+               "[%0], [%1, {%2, %3}], [%4];" ::"r"(dst),
+               "l"(map), "r"(x), "r"(y), "r"(bar)
                : "memory");
 }
 // The box at shared address src to (x, y); elements outside the tensor are dropped.
 LOOM_FN void tma_store_2d(const tensor_map *map, u32 src, int x, int y) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
-               "r"(src), "r"(x), "r"(y) : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+      "r"(src), "r"(x), "r"(y)
+      : "memory");
 }
 LOOM_FN void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Until at most `pending` of this thread's store groups still read their shared memory.
@@ -199,7 +216,8 @@ LOOM_FN void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;"
 // Stores four 8x8 matrices of 16-bit elements; the inverse of ldmatrix_x4.
 LOOM_FN void stmatrix_x4(u32 addr, u32 r0, u32 r1, u32 r2, u32 r3) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(addr), "r"(r0),
-               "r"(r1), "r"(r2), "r"(r3) : "memory");
+               "r"(r1), "r"(r2), "r"(r3)
+               : "memory");
 }
 
 // ---- warpgroups, sm_90a --------------------------------------------------------------------------
@@ -216,7 +234,7 @@ template <int regs> LOOM_FN void setmaxnreg_inc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(regs));
 }
 #include "loom_wgmma.cuh"
-#endif  // sm_90a
+#endif // sm_90a
 
-#endif  // sm_90
-#endif  // __CUDACC__
+#endif // sm_90
+#endif // __CUDACC__

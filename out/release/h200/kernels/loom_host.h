@@ -13,12 +13,18 @@
 #define UNROLL
 #define ROLLED
 
-struct loom_dim3 { unsigned x, y, z; };
+struct loom_dim3 {
+  unsigned x, y, z;
+};
 extern const loom_dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-template <class T> class gptr { T *hidden; };
+template <class T> class gptr {
+  T *hidden; // reached through the vocabulary alone
+};
 
-struct alignas(64) tensor_map { u64 opaque[16]; };
+struct alignas(64) tensor_map {
+  u64 opaque[16]; // CUtensorMap
+};
 
 constexpr int min(int a, int b) { return a < b ? a : b; }
 

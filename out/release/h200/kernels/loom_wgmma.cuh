@@ -7,7 +7,7 @@
 // The instruction is asynchronous: wgmma_fence, some wgmma, wgmma_commit, wgmma_wait<pending>.
 // ptxas must see one straight line of them, with every accumulator index a constant.
 
-enum : int { K_MAJOR = 0, MN_MAJOR = 1 };  // which index of a tile is contiguous in memory
+enum : int { K_MAJOR = 0, MN_MAJOR = 1 }; // which index of a tile is contiguous in memory
 
 LOOM_FN void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 LOOM_FN void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -100,15 +100,15 @@ LOOM_FN void wgmma(float (&d)[n / 2], u64 a, u64 b, int accumulate) {
 #define LOOM_D_256 LOOM_D_248, LOOM_D4(124)
 
 // The operands after the accumulators: a, b, accumulate, major_a, major_b are numbered n/2 onwards.
-#define LOOM_WGMMA(type, n, pa, pb, pacc, pma, pmb)                                              \
-  template <int major_a, int major_b> struct wgmma_shape<type, n, major_a, major_b> {            \
-    static __device__ __forceinline__ void run(float (&d)[n / 2], u64 a, u64 b, int accumulate) { \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #pacc ", 0;\n"                           \
-                   "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." #type "." #type " {"        \
-                   LOOM_R_##n "}, %" #pa ", %" #pb ", p, 1, 1, %" #pma ", %" #pmb ";\n}"         \
-                   : LOOM_D_##n                                                                  \
-                   : "l"(a), "l"(b), "r"(accumulate), "n"(major_a), "n"(major_b));               \
-    }                                                                                            \
+#define LOOM_WGMMA(type, n, pa, pb, pacc, pma, pmb)                                                \
+  template <int major_a, int major_b> struct wgmma_shape<type, n, major_a, major_b> {              \
+    static __device__ __forceinline__ void run(float (&d)[n / 2], u64 a, u64 b, int accumulate) {  \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #pacc ", 0;\n"                             \
+                   "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32." #type "." #type               \
+                   " {" LOOM_R_##n "}, %" #pa ", %" #pb ", p, 1, 1, %" #pma ", %" #pmb ";\n}"      \
+                   : LOOM_D_##n                                                                    \
+                   : "l"(a), "l"(b), "r"(accumulate), "n"(major_a), "n"(major_b));                 \
+    }                                                                                              \
   };
 #define LOOM_WGMMA_BOTH(...) LOOM_WGMMA(f16, __VA_ARGS__) LOOM_WGMMA(bf16, __VA_ARGS__)
 

@@ -141,6 +141,22 @@ static enum loom_status ask_residency(loom_kernel *k, char *err) {
   return LOOM_OK;
 }
 
+static enum loom_status find_encode(loom_kernel *k, char *err) {
+  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  union {
+    void *object;
+    loom_encode *function;
+  } entry = {NULL};
+  if (k->desc.ntensors == 0) return LOOM_OK;
+  cudaError_t e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry.object, 12000,
+                                                   cudaEnableDefault, &found);
+  if (e != cudaSuccess) return failed(err, "cannot find cuTensorMapEncodeTiled", e);
+  if (found != cudaDriverEntryPointSuccess || !entry.object)
+    return refuse(err, "the driver has no cuTensorMapEncodeTiled");
+  k->encode = entry.function;
+  return LOOM_OK;
+}
+
 enum loom_status loom_kernel_load(const void *cubin, size_t size, const loom_desc *desc,
                                   loom_kernel *out, char *err) {
   memset(out, 0, sizeof *out);
@@ -153,6 +169,7 @@ enum loom_status loom_kernel_load(const void *cubin, size_t size, const loom_des
   status = find_function(out, err);
   if (status == LOOM_OK) status = set_attributes(out, err);
   if (status == LOOM_OK) status = ask_residency(out, err);
+  if (status == LOOM_OK) status = find_encode(out, err);
   if (status != LOOM_OK) (void)loom_kernel_unload(out); /* the first error is the one to tell */
   return status;
 }
@@ -298,28 +315,6 @@ static enum loom_status check_grid(const loom_kernel *k, unsigned grid, char *er
 
 /* Bind: tensor maps */
 
-typedef CUresult encode_fn(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                           const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                           const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                           CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-static encode_fn *find_encode(char *err) {
-  enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
-  union {
-    void *object;
-    encode_fn *function;
-  } entry = {NULL};
-  cudaError_t e = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry.object, 12000,
-                                                   cudaEnableDefault, &found);
-  if (e != cudaSuccess)
-    (void)failed(err, "cannot find cuTensorMapEncodeTiled", e);
-  else if (found != cudaDriverEntryPointSuccess || !entry.object)
-    snprintf(err, LOOM_ERROR_TEXT, "the driver has no cuTensorMapEncodeTiled");
-  else
-    return entry.function;
-  return NULL;
-}
-
 /* 0 32 64 128 and 0 64 128 256 are consecutive values of the two enums. */
 static int step(int64_t bytes, int64_t first) {
   int n = 0;
@@ -327,8 +322,8 @@ static int step(int64_t bytes, int64_t first) {
   return n;
 }
 
-static CUresult encode(encode_fn *fn, const loom_desc *d, const struct loom_tensor *t,
-                       const loom_call *call, CUtensorMap *out) {
+static CUresult encode(const loom_kernel *k, const struct loom_tensor *t, const loom_call *call,
+                       CUtensorMap *out) {
   cuuint64_t size[2] = {(cuuint64_t)call->mnk[t->dims[0]], (cuuint64_t)call->mnk[t->dims[1]]};
   cuuint64_t stride[1] = {(cuuint64_t)lead(call, t->operand) * 2};
   cuuint32_t box[2] = {(cuuint32_t)t->box[0], (cuuint32_t)t->box[1]};
@@ -337,21 +332,19 @@ static CUresult encode(encode_fn *fn, const loom_desc *d, const struct loom_tens
     const void *in;
     void *out;
   } address = {pointer(call, t->operand)}; /* a map is read or written through: one type for both */
-  return fn(out,
-            d->dtype == LOOM_F16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-            2, address.out, size, stride, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
-            (CUtensorMapSwizzle)step(t->swizzle, 32), (CUtensorMapL2promotion)step(t->l2, 64),
-            CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return k->encode(out,
+                   k->desc.dtype == LOOM_F16 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                             : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                   2, address.out, size, stride, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                   (CUtensorMapSwizzle)step(t->swizzle, 32),
+                   (CUtensorMapL2promotion)step(t->l2, 64), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 
-static enum loom_status encode_all(const loom_desc *d, const loom_call *call, loom_launch *out,
+static enum loom_status encode_all(const loom_kernel *k, const loom_call *call, loom_launch *out,
                                    char *err) {
-  if (d->ntensors == 0) return LOOM_OK;
-  encode_fn *fn = find_encode(err);
-  if (!fn) return LOOM_FAILED;
+  const loom_desc *d = &k->desc;
   for (int i = 0; i < d->ntensors; i++) {
-    CUresult r = encode(fn, d, &d->tensors[i], call, &out->maps[i]);
+    CUresult r = encode(k, &d->tensors[i], call, &out->maps[i]);
     if (r != CUDA_SUCCESS)
       return refuse(err, "cuTensorMapEncodeTiled refuses '%s' (error %d)", d->tensors[i].name,
                     (int)r);
@@ -377,7 +370,7 @@ enum loom_status loom_kernel_bind(const loom_kernel *kernel, const loom_call *ca
   out->ws = call->ws;
   out->alpha = call->alpha;
   out->beta = call->beta;
-  return encode_all(&kernel->desc, call, out, err);
+  return encode_all(kernel, call, out, err);
 }
 
 /* Launch */

@@ -28,10 +28,17 @@ enum loom_status {
   LOOM_FAILED   /* CUDA said no */
 };
 
+/* cuTensorMapEncodeTiled */
+typedef CUresult loom_encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                             const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                             const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
 typedef struct loom_kernel {
   loom_desc desc;
   cudaLibrary_t library;
   cudaKernel_t function;
+  loom_encode *encode; /* the driver's; NULL for a kernel without tensor maps */
   int device, sms;
   int ctas_per_sm; /* CTAs of this kernel that fit on one SM at once */
   int clusters;    /* clusters that fit on the device at once; 0 without clusters */

@@ -32,7 +32,7 @@ struct lookup {
 
 extern const struct lookup lookup_table;
 
-/* The same function as in lua/release.lua, which fills the slots. */
+/* The same function as in lua/release_tree.lua, which fills the slots. */
 uint64_t lookup_hash(int layout, int type, int64_t m, int64_t n, int64_t k);
 
 /* The row of exactly this problem, or NULL. */
