@@ -67,13 +67,12 @@ help:
 deps:
 	$(Q)sh gen/deps.sh $(filter-out deps,$(MAKECMDGOALS))
 
-loom: $(LOOM)
-
-# A loom from elsewhere is used as it is.
-ifneq ($(filter $(BUILD)/loom,$(LOOM)),$(LOOM))
-$(LOOM):
-	$(error LOOM='$(LOOM)' does not exist)
-endif
+# A loom from elsewhere is used as it is; its path may have blanks, so it is no target.
+OWN_LOOM := $(if $(filter-out $(BUILD)/loom,$(LOOM)),loom-elsewhere,$(BUILD)/loom)
+loom: $(OWN_LOOM)
+.PHONY: loom-elsewhere
+loom-elsewhere:
+	@test -x "$(LOOM)" || { echo "make: LOOM='$(LOOM)' is no program" >&2; exit 1; }
 
 # The worker is built where it can be used: a GPU is there, and no other worker is named.
 ifneq (,$(filter bench search,$(MAKECMDGOALS)))
@@ -81,8 +80,8 @@ bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /d
 endif
 worker: out/build/loom-bench
 search: $(if $(filter llm,$(MUTATOR)),out/build/loom-llm)
-$(VERBS): $(LOOM)
-	$(Q)$(LOOM) $@ $(KNOBS)
+$(VERBS): $(OWN_LOOM)
+	$(Q)"$(LOOM)" $@ $(KNOBS)
 
 # ---- loom: the C host; then the bench worker ----------------------------------------------------
 LOOM_SRC    := main host host_file host_log host_proc host_tmpl proc tmpl buf db util
@@ -117,9 +116,9 @@ test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub 
 check: $(BUILD)/loom test-launch fuzz
 	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua
 
-test-gpu: $(LOOM) worker
+test-gpu: $(OWN_LOOM) worker
 	$(Q)out/build/loom-bench --selftest
-	$(Q)$(LOOM) test tests/gpu/*_test.lua
+	$(Q)"$(LOOM)" test tests/gpu/*_test.lua
 
 lint: $(FIRST)
 	$(Q)luacheck -q --no-color lua spaces tests
