@@ -222,6 +222,7 @@ end
 
 function resolve_let(sp, entry)
   if entry.expr then return end
+  if entry.missing then error(entry.missing, 0) end
   if entry.busy then cycle(sp, entry) end
   entry.busy = true
   sp.open[#sp.open + 1] = entry
@@ -281,28 +282,20 @@ end
 
 local LISTS = { must = "musts", forbid = "musts", prefer = "prefers" }
 
-local function resolve_rules(sp)
-  for _, st in ipairs(sp.statements) do
-    local list = sp[LISTS[st.kind]]
-    if list then
-      if st.kind == "forbid" then st.expr = forbid_text(sp, st) end -- the record is this space's own
-      list[#list + 1] = { kind = list == sp.musts and "must" or "prefer", name = st.name, why = st.why, st = st,
-        expr = expression(sp, st, st.expr, "boolean"), parts = why_parts(sp, st) }
-    end
-  end
+local function resolve_rule(sp, st)
+  local list = sp[LISTS[st.kind]]
+  if st.kind == "forbid" then st.expr = forbid_text(sp, st) end -- the record is this space's own
+  list[#list + 1] = { kind = list == sp.musts and "must" or "prefer", name = st.name, why = st.why, st = st,
+    expr = expression(sp, st, st.expr, "boolean"), parts = why_parts(sp, st) }
 end
 
-local function resolve_whens(sp)
-  for _, param in ipairs(sp.params) do
-    local st = param.st
-    if st.when then
-      param.when = expression(sp, st, st.when, "boolean")
-      for _, name in ipairs(param.when.names) do
-        local entry = lookup(sp, st, name)
-        if entry.depth >= param.index then
-          refuse(st, "'when' uses '%s', which is not known before this parameter", name)
-        end
-      end
+local function resolve_when(sp, param)
+  local st = param.st
+  param.when = expression(sp, st, st.when, "boolean")
+  for _, name in ipairs(param.when.names) do
+    local entry = lookup(sp, st, name)
+    if entry.depth >= param.index then
+      refuse(st, "'when' uses '%s', which is not known before this parameter", name)
     end
   end
 end
@@ -340,16 +333,33 @@ end
 
 -- Public -------------------------------------------------------------------------------------------
 
+-- f(sp, ...), which may find a name that nobody declares. In a base, a space without a template, that
+-- is no error: its children may know the name. It is sp.missing then, and all the rest is checked.
+local function attempt(sp, f, ...)
+  if sp.template then return f(sp, ...) end
+  local ok, err = pcall(f, sp, ...)
+  if ok then return end
+  if type(err) ~= "table" or not err.unknown then error(err, 0) end
+  sp.missing = sp.missing or fail.text(err)
+  for i = #sp.open, 1, -1 do -- lets that were under way lack the same name
+    sp.open[i].missing, sp.open[i].busy, sp.open[i] = err, nil, nil
+  end
+end
+
 local function settle(sp, own)
   declare_all(sp)
-  seeds.resolve(sp, own)
-  for _, let in ipairs(sp.lets) do resolve_let(sp, let) end
-  resolve_rules(sp)
-  resolve_whens(sp)
+  seeds.resolve(sp, own, attempt)
+  for _, let in ipairs(sp.lets) do attempt(sp, resolve_let, let) end
+  for _, st in ipairs(sp.statements) do
+    if LISTS[st.kind] then attempt(sp, resolve_rule, st) end
+  end
+  for _, param in ipairs(sp.params) do
+    if param.st.when then attempt(sp, resolve_when, param) end
+  end
   for _, st in ipairs(sp.statements) do
     if st.kind == "search" then sp.search = st.values end
   end
-  sp.steps = schedule(sp)
+  if not sp.missing then sp.steps = schedule(sp) end
 end
 
 -- The space of a file's statements; base is the resolved space it inherits from, or nil. Without a
@@ -363,11 +373,7 @@ function resolve.space(own, base)
     names = {}, order = {}, device_names = {}, params = {}, lets = {}, musts = {}, prefers = {},
     seeds = {}, search = {}, open = {} }
   sp.statements, sp.dropped = inherit.merge(base and base.statements or {}, own)
-  local ok, err = pcall(settle, sp, own)
-  if not ok then
-    if not (type(err) == "table" and err.unknown and not sp.template) then error(err, 0) end
-    sp.missing = fail.text(err)
-  end
+  settle(sp, own)
   return sp
 end
 

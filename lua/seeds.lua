@@ -50,16 +50,19 @@ local function resolve(sp, st)
   return seed
 end
 
--- Fills sp.seeds; `own` are the statements of the space's own file. A seed that is left out leaves
--- sp.statements too: nobody below inherits it.
-function seeds.resolve(sp, own)
+-- Fills sp.seeds; `own` are the statements of the space's own file. An inherited seed that asks for what
+-- is no longer there leaves sp.statements too: nobody below inherits it. attempt(sp, f) forgives a base
+-- without a template what only its children know.
+function seeds.resolve(sp, own, attempt)
   local is_own, kept = {}, {}
   for _, st in ipairs(own) do is_own[st] = true end
   for _, st in ipairs(sp.statements) do
-    local ok, seed = true, nil
-    if st.kind == "seed" then ok, seed = pcall(resolve, sp, st) end
-    if not ok and (is_own[st] or not fail.text(seed)) then error(seed, 0) end
-    if ok then kept[#kept + 1], sp.seeds[#sp.seeds + 1] = st, seed end
+    local ok, err = true, nil
+    if st.kind == "seed" then
+      ok, err = pcall(attempt, sp, function() sp.seeds[#sp.seeds + 1] = resolve(sp, st) end)
+    end
+    if not ok and (is_own[st] or not fail.text(err)) then error(err, 0) end
+    if ok then kept[#kept + 1] = st end
   end
   sp.statements = kept
 end

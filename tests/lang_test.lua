@@ -214,6 +214,31 @@ forbid { a = 2, why = "two" }
     equal(sp.base.search.rng, 1)
     equal(next(spec("sn", 'space "sn" { format = 1 }\n').search), nil)
   end },
+  { name = "a name that only children know hides nothing else in a base", run = function()
+    refused("open1", [[
+space "open1" { format = 1 }
+given { "M" }
+let "x" "2 * y"
+let "y" "tile_m + 1"
+let "z" "x + 1"
+must "first" { "x > 0", why = "{z}" }
+must "second" { "not (M > 0) + 1", why = "wrong whatever tile_m is" }
+]], "DIR/open1.lua:7: must 'second': '+' wants an integer, 'not (M > 0)' is a boolean in 'not (M > 0) + 1' at column 1")
+    refused("open2", [[
+space "open2" { format = 1 }
+let "a" "tile_m"
+let "b" "c"
+let "c" "b"
+]], "DIR/open2.lua:3: let 'b': depends on itself: b -> c -> b")
+    local sp = spec("open3", 'space "open3" { format = 1 }\nlet "x" "2 * y"\nlet "y" "tile_m"\nmust "r" { "y > x", why = "no" }\n')
+    assert(sp.missing:find("let 'y': unknown name 'tile_m'", 1, true), sp.missing)
+  end },
+  { name = "a seed of a base's base waits for the parameter that a grandchild declares", run = function()
+    spec("wait1", 'space "wait1" { format = 1 }\nseed { tile_m = 64 }\n')
+    spec("wait2", 'space "wait2" { format = 1, base = "wait1" }\nparam "tile_n" { 8 }\n')
+    local sp = spec("wait3", 'space "wait3" { format = 1, base = "wait2", template = "simt.cu" }\nparam "tile_m" { 32, 64 }\n')
+    equal(#sp.seeds, 1)
+  end },
   { name = "drop takes statements out, and only inherited ones", run = function()
     write("all_base", BASE)
     local sp = spec("dropped", [[
