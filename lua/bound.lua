@@ -11,12 +11,16 @@ local fail = require "fail"
 local plan = require "plan"
 local points = require "points"
 local resolve = require "resolve"
+local rng_ = require "rng"
 local tally = require "tally"
 local why = require "why"
 
 local bound = {}
 
 local fmt = string.format
+
+-- Combinations that survey() walks through at most.
+bound.walked = 1000000
 
 -- Part of every key, in this order, whether a spec names them or not.
 bound.key_givens = { "layout", "dtype", "acc" }
@@ -109,6 +113,22 @@ end
 -- How many points are valid: an integer, or a float where that does not fit into 64 bits.
 function methods:total()
   return diagram_of(self).total
+end
+
+-- Iterator like each() for who looks for good points, and whether it comes by all of them. Where a walk
+-- would take long and there are more than `most` points, it draws so many: the same ones every time.
+function methods:survey(most)
+  if points.product(self.space) <= bound.walked then return self:each(), true end
+  local total, i = self:total(), 0
+  local whole = math.type(total) == "integer" and total <= most
+  local p = self.problem
+  local draw = rng_.new(fmt("survey %s %dx%dx%d %s", self.space.name, p.M, p.N, p.K, p.layout))
+  return function()
+    i = i + 1
+    if i > (whole and total or most) then return nil end
+    local cand = whole and self:at(i) or self:draw(draw)
+    return cand, self:full(cand)
+  end, whole
 end
 
 -- Row numbers of a candidate's parameters; false for one that is not among the values.

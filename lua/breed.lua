@@ -7,12 +7,11 @@ local answers = require "answers"
 local edit = require "edit"
 local fail = require "fail"
 local lineage = require "lineage"
-local points = require "points"
 local rng = require "rng"
 local space = require "space"
 local why_ = require "why"
 
-local breed = { most_points = 100000 }
+local breed = {}
 
 -- A reason without what differs from edit to edit: places, names, values, lists of values.
 local function kind_of(reason)
@@ -86,12 +85,12 @@ local function settle(s, text)
   if s.lineage:with_text(text) then return nil, "the same spec was there before" end
   local sp, err = edit.check(text, s.path)
   if not sp then return nil, err end
-  if points.product(sp) > breed.most_points then
-    return nil, string.format("more than %d points", breed.most_points)
-  end
-  local ok, bound = pcall(space.bind, sp, s.problem, s.device)
+  local ok, bound, total = pcall(function()
+    local b = space.bind(sp, s.problem, s.device)
+    return b, b:total()
+  end)
   if not ok then return nil, fail.text(bound) or error(bound, 0) end
-  if not bound:each()() then return nil, breed.why_empty(bound) end
+  if total == 0 then return nil, breed.why_empty(bound) end
   return bound
 end
 

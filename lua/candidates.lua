@@ -86,10 +86,12 @@ local function by_score(x, y)
   return x.key < y.key
 end
 
+local DRAWN = 5000 -- points of a large space that a survey looks at
+
 -- One walk over the space: the `n` best predicted of its new points, and `n` drawn uniformly.
 local function survey(b, known, n, rng)
   local front, drawn, seen = {}, {}, 0
-  for cand, full in b:each() do
+  for cand, full in b:survey(DRAWN) do
     local key = b:key(cand)
     if not known[key] then
       seen = seen + 1

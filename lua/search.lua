@@ -184,7 +184,7 @@ local function begin(opt, mutator)
   local text, err = host.read(path)
   if not text then fail(err) end
   local bound = space.bind(sp, problem, opt.device)
-  if not bound:each()() then
+  if bound:total() == 0 then
     fail(string.format("space '%s': %s", sp.name, breed.why_empty(bound)))
   end
   problem.job = measure.problem_job(problem)

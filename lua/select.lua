@@ -39,16 +39,41 @@ local function keep(best, entry, limit)
   best[limit + 1] = nil
 end
 
+-- A large space is drawn from: so many points, and so many steps from the best of them.
+local DRAWN, CLIMBS, STEPS = 20000, 8, 20
+
+-- From the best points of a draw to better ones beside them, which join the front.
+local function climb(b, front, limit)
+  local known = {}
+  for _, entry in ipairs(front) do known[b:key(entry.cand)] = true end
+  for _, start in ipairs(table.move(front, 1, CLIMBS, 1, {})) do
+    local at = start
+    for _ = 1, STEPS do
+      local better = at
+      b:near(at.cand, 1, function(cand)
+        local ns = model.predict(b, b:full(cand))
+        if ns < better.ns then better = { cand = cand, ns = ns } end
+      end)
+      if better == at then break end
+      at = better
+    end
+    if not known[b:key(at.cand)] then keep(front, at, limit) end
+    known[b:key(at.cand)] = true
+  end
+end
+
 -- The best predicted candidates of one bound space, as items. Soft rules are only asked of those that
 -- are near the front, because most never get there.
 local function best_of(b, limit)
   local front = {}
-  for cand, full in b:each() do
+  local next_point, whole = b:survey(DRAWN)
+  for cand, full in next_point do
     local ns = model.predict(b, full)
     if #front < 4 * limit or ns < front[#front].ns then
       keep(front, { cand = cand, ns = ns }, 4 * limit)
     end
   end
+  if not whole then climb(b, front, 4 * limit) end
   local items = {}
   for i, entry in ipairs(front) do
     local item = new_item(b, entry.cand)
