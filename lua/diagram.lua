@@ -52,7 +52,7 @@ local function grower(p, d, V, full)
   write("local V, S, X, when, full, TRIES, LIMIT, EDGES = ...")
   write("return function(I, P, first, edges)")
   write("local C, ne, tries, id, t, u, k = I.col, 0, 0")
-  write("for node = 1, I.n do I.at = node first[node] = ne + 1")
+  write("for node = 1, I.n do I.at = node first[node] = ne + 1 if node %% 1024 == 0 then full(true) end")
   plan.restore(write, p, d)
   write("local low, high, pin = 1, %d, 0", #param.rows)
   if when then write("if not when(V) then low, high, pin = %d, %d, %d end", when.pin, when.pin, PINNED) end
@@ -154,7 +154,10 @@ local function grow_all(p, g, V)
   for d = 1, #p.sp.params do
     local layer = { first = {}, edges = {} }
     local from, into = open[p.comp[d]] or { n = 1, col = {} }, plan.layer(p.live[d])
-    local function full() error({ too_large = d }, 0) end
+    local function full(only_looks) -- now and then it is called to look whether the user has had enough
+      if not only_looks then error({ too_large = d }, 0) end
+      if host.interrupted() then fail("interrupted while counting points") end
+    end
     g.layers[d], g.open, g.depth, layer.n = layer, from, d, from.n
     local kept = grower(p, d, V, full)(from, into, layer.first, layer.edges)
     into.root, open[p.comp[d]] = nil, into

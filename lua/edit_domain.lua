@@ -157,18 +157,9 @@ local function seed_becomes(ed, st, seed, new, follow)
   meaning.becomes(ed, seed, { { "values", values }, { "keys", keys } })
 end
 
-local function inherited_seed(ed, st, new)
-  for _, seed in ipairs(ed.sp.base and ed.sp.base.statements or {}) do
-    local row = seed.kind == "seed" and domain.seed_row(st, seed)
-    if row and not index_of(new, row) then
-      refuse(st, "the seed at %s:%d asks for %s", seed.file, seed.line, row_text(row))
-    end
-  end
-end
-
+-- Seeds of this file follow; an inherited one that asks for what is no longer there is left out by itself.
 local function rewrite_seeds(ed, st, new, follow)
   local done, stays = {}, splice.positions(new) -- done: by the place of the table
-  inherited_seed(ed, st, new)
   for _, seed in ipairs(ed.own) do
     local row = seed.kind == "seed" and domain.seed_row(st, seed)
     if row and not stays(row) then

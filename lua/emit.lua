@@ -54,8 +54,19 @@ end
 -- `dir` is the folder that holds the templates; tests point it elsewhere.
 emit.dir = nil
 
+local function folder()
+  return emit.dir or host.root .. "/templates"
+end
+
+-- Refuses a space whose template is not there, at the space's line.
+function emit.need_template(sp)
+  if templates[folder() .. "/" .. sp.template] or host.stat(folder() .. "/" .. sp.template) then return end
+  fail(string.format("%s:%d: space '%s': no template 'templates/%s'%s", sp.file, sp.line, sp.name, sp.template,
+                     fail.near(sp.template, host.list(folder()) or {})))
+end
+
 local function load_template(name)
-  local path = (emit.dir or host.root .. "/templates") .. "/" .. name
+  local path = folder() .. "/" .. name
   if templates[path] then return templates[path] end
   local text, err = host.read(path, emit.file)
   if not text then
@@ -172,6 +183,7 @@ end
 -- itself, to the compiler, and there is no place.
 function emit.render(item, opt)
   local space = item.b.space
+  emit.need_template(space)
   local launched = {}
   local hash = emit.hash(item.key)
   local env = environment(item, hash, launched)

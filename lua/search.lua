@@ -183,6 +183,7 @@ local function begin(opt, mutator)
   local path, sp, problem = space.path(opt.space[1]), space.load(opt.space[1]), opt.problems[1]
   local text, err = host.read(path)
   if not text then fail(err) end
+  emit.need_template(sp)
   local bound = space.bind(sp, problem, opt.device)
   if bound:total() == 0 then
     fail(string.format("space '%s': %s", sp.name, breed.why_empty(bound)))

@@ -134,7 +134,9 @@ end
 function space.load(name)
   local path, dir, stem = locate(name)
   if stem == name and not host.stat(path) then
-    fail(fmt("no space '%s'%s", name, fail.near(name, space.names())))
+    local near = fail.near(name, space.names())
+    if near == "" then near = fmt(" in spaces/: one elsewhere is SPACE=folder/%s.lua", name) end
+    fail(fmt("no space '%s'%s", name, near))
   end
   return room.guard(outdir.shown(path), load_path, path, dir, stem)
 end

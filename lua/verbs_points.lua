@@ -124,11 +124,21 @@ end
 function verbs.neighbours(opt)
   if not opt.key then fail.usage("verb 'neighbours' wants KEY=space:name=value,...") end
   local _, _, cand, sp = space.parse_key(opt.key, space.of_key(opt.key, opt.space))
+  local status = 0
   for _, problem in ipairs(opt.problems) do
-    local b = space.bind(sp, problem, opt.device)
-    b:near(cand, opt.n or 1, function(near) host.out(b:key(near) .. "\n") end)
+    local b, count = space.bind(sp, problem, opt.device), 0
+    b:near(cand, opt.n or 1, function(near)
+      host.out(b:key(near) .. "\n")
+      count = count + 1
+    end)
+    if count == 0 then
+      local ok, rule, reason = b:check(cand)
+      host.err(fmt("loom: no valid point for %s on %s within N=%d of the key%s\n", rank.title(problem), opt.device.name,
+        opt.n or 1, ok and "" or fmt(", which breaks '%s': %s", rule, reason)))
+      status = 1
+    end
   end
-  return 0
+  return status
 end
 
 return verbs

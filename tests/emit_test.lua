@@ -357,11 +357,11 @@ return {
   { name = "an argument that is no tensor and no pointer is refused", run = function()
     expect(launch ', args = {"tmap_a"}', "unknown argument 'tmap_a'")
   end },
-  { name = "a missing template is one line", run = function()
+  { name = "a missing template is one line, at the space", run = function()
     local it = item(toy)
-    it.b.space.template = "gone.cu"
+    it.b.space = { name = "toy", file = "toy.lua", line = 3, template = "simd.cu" }
     local ok, err = pcall(emit.render, it)
-    local want = "cannot open 'templates/gone.cu': No such file or directory"
+    local want = "toy.lua:3: space 'toy': no template 'templates/simd.cu' (did you mean 'simt.cu'?)"
     assert(not ok and fail.text(err) == want, tostring(err))
   end },
   { name = "every space that can serve a problem keeps one candidate", run = shares },

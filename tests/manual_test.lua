@@ -131,6 +131,9 @@ return {
     copy_project(copy)
     local said = walk(list, "Add a parameter", copy)
     assert(#said == 2 and said[2]:find("#pragma unroll %d"), table.concat(said, "\n"))
+    local lint = sh.run({ "clang-format", "--dry-run", "-Werror", "--style=file:" .. host.root .. "/.clang-format",
+      copy .. "/templates/unrolled.cu" })
+    assert(lint.code == 0, lint.output)
     local before = tonumber(said[2]:match("product%s+(%d+)"))
     assert(before == 768 * 5, before)
     said = walk(list, "Add a rule", copy)
