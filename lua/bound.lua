@@ -82,7 +82,7 @@ end
 -- it let pass, so that all counts and `valid` make the product; `alone` what it refuses of the product,
 -- nil where it cannot be evaluated alone.
 function methods:count()
-  local sp = self.space
+  local sp, total = self.space, self:total() -- first: it says quickly when there is too much to count
   local removers = plan.removers(sp)
   local counts = tally.in_order(sp, removers, values(self))
   local known, removed = values(self), {}
@@ -93,7 +93,7 @@ function methods:count()
     removed[i] = { name = r.name, kind = r.kind, why = text, count = counts[i], rule = r.rule, param = r.param,
       alone = tally.alone(sp, r, values(self)) }
   end
-  return { product = points.product(sp), valid = self:total(), removed = removed }
+  return { product = points.product(sp), valid = total, removed = removed }
 end
 
 -- The rule that removes most points, {name, why, count}; nil where none removes any.

@@ -156,7 +156,7 @@ local function grow_all(p, g, V)
     local from, into = open[p.comp[d]] or { n = 1, col = {} }, plan.layer(p.live[d])
     local function full(only_looks) -- now and then it is called to look whether the user has had enough
       if not only_looks then error({ too_large = d }, 0) end
-      if host.interrupted() then fail("interrupted while counting points") end
+      plan.look()
     end
     g.layers[d], g.open, g.depth, layer.n = layer, from, d, from.n
     local kept = grower(p, d, V, full)(from, into, layer.first, layer.edges)

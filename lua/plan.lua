@@ -7,6 +7,7 @@
 -- may fail where the walk would not have come by; the caller then asks for a plan without them.
 
 local expr = require "expr"
+local fail = require "fail"
 
 local plan = {}
 
@@ -377,6 +378,11 @@ function plan.enter(p, V)
       return step.remover
     end
   end
+end
+
+-- Passes call it now and then: the user may have had enough.
+function plan.look()
+  if host.interrupted() then fail("interrupted while counting points") end
 end
 
 return plan

@@ -52,7 +52,7 @@ local function passer(t, j, d, V, below)
   write("local V, S, X, when, H, add, mul, BELOW, full, LIMIT, TRIES = ...")
   write("return function(I, G)")
   write("local C, counts, tries, id, t, u, k, P = I.col, I.count, 0")
-  write("for node = 1, I.n do local count = counts[node]")
+  write("for node = 1, I.n do local count = counts[node] if node %% 1024 == 0 then full(true) end")
   plan.restore(write, p, d)
   write("local low, high = 1, %d", #param.rows)
   if when then
@@ -172,7 +172,10 @@ local function attempt(sp, removers, V, limits, hoist)
   local t = { sp = sp, removers = removers, limits = limits, hoist = hoist, index = {}, plans = {}, tries = 0 }
   if not hoist then t.guard = true end
   for i, r in ipairs(removers) do t.index[r] = i end
-  function t.full() error({ too_large = t.depth }, 0) end
+  function t.full(only_looks)
+    if not only_looks then error({ too_large = t.depth }, 0) end
+    plan.look()
+  end
   local ok, result = pcall(run, t, V)
   if not ok and type(result) == "table" and result.too_large then return nil, t end
   if not ok and hoist then return attempt(sp, removers, V, limits, nil) end

@@ -3,6 +3,7 @@
 local bound = require "bound"
 local device = require "device"
 local select_ = require "select"
+local sh = require "tests_sh"
 local space = require "space"
 
 local H200 = device.get "h200"
@@ -56,5 +57,12 @@ return {
       assert(i == 1 or items[i - 1].ns <= item.ns)
     end
     assert(#items == 16)
+  end },
+  { name = "Ctrl-C ends the counting of what takes long", run = function()
+    local path = host.root .. "/out/build/test/survey/slow.lua"
+    assert(host.write(path, 'space "slow" { format = 1, template = "simt.cu" }\nparam "a" { range = {1, 24000} }\n'
+      .. 'param "b" { range = {1, 2000} }\nmust "r" { "a * b % 7 == 3 and a // 3 ~= b", why = "x" }\n') ~= nil)
+    local run = sh.run { "timeout", "-s", "INT", "1", sh.loom, "count", "SHAPE=64x64x64", "LAYOUT=nn", "SPACE=" .. path }
+    assert(run.output:find("interrupted while counting points", 1, true), run.output)
   end },
 }
