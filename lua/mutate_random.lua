@@ -175,11 +175,12 @@ local function stretch(state, param, rng)
                   string.format("the best kernel has %s %d: farther on may be better", param.name, v))
 end
 
--- A value that is slow beside the best, or never worked.
+-- A value that is slow beside the best, or never worked; the default must stay.
 local function drop(state, param, rng)
   local best, out = best_value(state, param), {}
   for _, row in ipairs(best and param.rows or {}) do
-    if not dsl.same_row(row, best) and hopeless(state, param, row) then out[#out + 1] = row end
+    local stays = dsl.same_row(row, best) or param.default and dsl.same_row(row, param.default)
+    if not stays and hopeless(state, param, row) then out[#out + 1] = row end
   end
   if #out == 0 then return nil end
   return proposal("remove-value", param, { rng:pick(out) }, "beside the best kernel it is slow")
