@@ -6,6 +6,7 @@
 -- While a spec runs strings have no methods: this file calls string.format and its like directly.
 
 local checks = require "checks"
+local duration = require "duration"
 local fail = require "fail"
 local room = require "room"
 
@@ -277,13 +278,8 @@ local function whole(low, high)
   end
 end
 
-local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600 }
-
 local function seconds(st, key, text)
-  local digits, unit = string.match(text, "^(%d+)([smh]?)$")
-  local n = digits and #digits <= 9 and math.tointeger(tonumber(digits))
-  if not n or n == 0 then refuse(st, "%s '%s' is not a time like 60s, 30m or 2h", key, text) end
-  return n * SECONDS[unit]
+  return duration.seconds(text) or refuse(st, "%s '%s' is not %s", key, text, duration.form)
 end
 
 -- Keys of `search` in the order they are shown: name, type, reader.

@@ -4,6 +4,7 @@
 
 local domain = require "edit_domain"
 local dsl = require "dsl"
+local duration = require "duration"
 local expr = require "expr"
 local fail = require "fail"
 local meaning = require "edit_meaning"
@@ -233,13 +234,10 @@ end
 
 -- The search -----------------------------------------------------------------------------------------
 
-local UNITS = { [""] = 1, s = 1, m = 60, h = 3600 }
-
 -- What the value of a key is read as.
 local function search_value(key, value)
-  if key ~= "budget" then return value end
-  local digits, unit = value:match("^(%d+)([smh]?)$")
-  return digits and tonumber(digits) * UNITS[unit]
+  if key == "budget" then return duration.seconds(value) end
+  return value
 end
 
 local function check_search(st, key, value)

@@ -4,6 +4,7 @@
 -- An empty value counts as not given, so that a Makefile can pass all of them.
 
 local device = require "device"
+local duration = require "duration"
 local fail = require "fail"
 
 local knobs = {}
@@ -59,13 +60,8 @@ local function switch(text, name)
   return text == "1"
 end
 
-local SECONDS = { [""] = 1, s = 1, m = 60, h = 3600 }
-
 local function seconds(text, name)
-  local digits, unit = text:match("^(%d+)([smh]?)$")
-  local n = digits and #digits <= 9 and math.tointeger(tonumber(digits))
-  if not n or n == 0 then fail.usage(fmt("%s '%s' is not a time like 60s, 30m or 2h", name, text)) end
-  return n * SECONDS[unit]
+  return duration.seconds(text) or fail.usage(fmt("%s '%s' is not %s", name, text, duration.form))
 end
 
 local function plain(text)

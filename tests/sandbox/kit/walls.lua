@@ -50,7 +50,7 @@ return {
   forbid = out("resolve", [[if not entry then unknown(sp, st, name) end
   if entry.kind == "let" then refuse(st, "'%s' is a let: a forbid]], [[entry = entry or { type = "integer" }
   if entry.kind == "let" then refuse(st, "'%s' is a let: a forbid]]),
-  search = out("dsl", [["^(%d+)([smh]?)$"]], [["^(%d+)([smh]?)"]]),
+  search = out("duration", [["^(%d+)([smh]?)$"]], [["^(%d+)([smh]?)"]]),
   ["base-path"] = {
     { file = "dsl", find = [[not string.find(t[key], "^[%w_][%w_.-]*$")]], put = "false" },
     { file = "dsl", find = [[not string.find(name, free and RULE_NAME or "^[%a_][%w_]*$")]], put = "false" },
