@@ -35,9 +35,24 @@ static const double SEND_PATIENCE = 10.0, CLOSE_PATIENCE = 2.0;
 
 static volatile sig_atomic_t interrupted; /* a handler has no argument */
 
+/* The first asks loom to end in good order, a second one ends it at once. timeout(1) and some
+   shells send each signal twice, to the process and to its group: what comes within ECHO of the
+   first is the same request. */
+static const double ECHO = 0.3;
+static struct timespec first_time; /* the handler's own; what interrupts it is blocked */
+
 static void on_interrupt(int sig) {
-  (void)sig;
-  interrupted = 1;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (!interrupted) {
+    interrupted = 1;
+    first_time = now;
+  } else if ((double)(now.tv_sec - first_time.tv_sec) +
+                 1e-9 * (double)(now.tv_nsec - first_time.tv_nsec) >
+             ECHO) {
+    signal(sig, SIG_DFL);
+    raise(sig); /* arrives when the handler returns */
+  }
 }
 
 static void on_child(int sig) { (void)sig; }
@@ -49,8 +64,9 @@ static const int enders[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDERS = sizeof enders / sizeof enders[0] };
 
 void proc_init(void) {
-  struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND}, old;
+  struct sigaction sa = {.sa_handler = on_interrupt}, old;
   sigemptyset(&sa.sa_mask);
+  for (int i = 0; i < ENDERS; i++) sigaddset(&sa.sa_mask, enders[i]);
   for (int i = 0; i < ENDERS; i++) /* nohup and the shell's & ignore some: so do we */
     if (sigaction(enders[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
       sigaction(enders[i], &sa, NULL);

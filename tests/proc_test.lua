@@ -354,6 +354,24 @@ test("SIGINT ends a wait early, and a killed loom takes its leaders along", func
   soon("the leader is gone", function() return not alive(pid) end)
 end)
 
+test("a signal sent twice at once is one request to end, a later one ends at once", function()
+  local script = [[
+    local p = host.pool(1)
+    p:submit { argv = { "/bin/sh", "-c", "kill -INT $PPID; %s; kill -%s $PPID; sleep 100" } }
+    while not host.interrupted() do p:wait(60) end
+    local till = host.now() + 3
+    while host.now() < till do end
+    host.out "in good order"]]
+  for _, second in ipairs { "INT", "TERM" } do
+    local r = loom(script:format(":", second))
+    same(r.output, "in good order")
+    same(r.code, 0)
+    r = loom(script:format("sleep 1", second))
+    same(r.output, "")
+    assert(r.signal, "it ended by the signal")
+  end
+end)
+
 test("line reads stdin to its end", function()
   local d = fresh()
   host.write(d .. "in", "one\n\ntwo")
