@@ -39,17 +39,14 @@ static volatile sig_atomic_t interrupted; /* a handler has no argument */
    shells send each signal twice, to the process and to its group: what comes within ECHO of the
    first is the same request. */
 static const double ECHO = 0.3;
-static struct timespec first_time; /* the handler's own; what interrupts it is blocked */
+static double first_time; /* the handler's own; what interrupts it is blocked */
 
 static void on_interrupt(int sig) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  double now = util_now();
   if (!interrupted) {
     interrupted = 1;
     first_time = now;
-  } else if ((double)(now.tv_sec - first_time.tv_sec) +
-                 1e-9 * (double)(now.tv_nsec - first_time.tv_nsec) >
-             ECHO) {
+  } else if (now - first_time > ECHO) {
     signal(sig, SIG_DFL);
     raise(sig); /* arrives when the handler returns */
   }
@@ -63,10 +60,14 @@ int proc_interrupted(void) { return interrupted; }
 static const int enders[] = {SIGINT, SIGTERM, SIGHUP};
 enum { ENDERS = sizeof enders / sizeof enders[0] };
 
+static void add_enders(sigset_t *set) {
+  for (int i = 0; i < ENDERS; i++) sigaddset(set, enders[i]);
+}
+
 void proc_init(void) {
   struct sigaction sa = {.sa_handler = on_interrupt}, old;
   sigemptyset(&sa.sa_mask);
-  for (int i = 0; i < ENDERS; i++) sigaddset(&sa.sa_mask, enders[i]);
+  add_enders(&sa.sa_mask);
   for (int i = 0; i < ENDERS; i++) /* nohup and the shell's & ignore some: so do we */
     if (sigaction(enders[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
       sigaction(enders[i], &sa, NULL);
@@ -84,7 +85,7 @@ static void hold_signals(sigset_t *inside, sigset_t *before) {
   sigset_t both;
   sigemptyset(&both);
   sigaddset(&both, SIGCHLD);
-  for (int i = 0; i < ENDERS; i++) sigaddset(&both, enders[i]);
+  add_enders(&both);
   sigprocmask(SIG_BLOCK, &both, before);
   *inside = *before;
   sigdelset(inside, SIGCHLD);
