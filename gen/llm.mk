@@ -15,7 +15,7 @@ endef
 $(eval $(call llm_rules,out/build,-O2))
 $(eval $(call llm_rules,$(ASAN),$(ASAN_FLAGS)))
 
-# Built like the C tests, run by tests/llm_test.lua.
+# Built like the C tests; tests/llm_kit.lua starts it.
 out/build/ctest/llm_stub: tests/c/llm_stub.c | $(FIRST)
 	@mkdir -p $(@D)
 	@echo "  CC      $@"

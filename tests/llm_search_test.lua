@@ -1,10 +1,10 @@
 -- Searches whose mutator is a language model (a server of the test's own): from a poor spec they reach
 -- the planted optimum, what does not apply is counted, and kill -9 changes nothing.
 
+local kit = require "llm_kit"
 local sh = require "tests_sh"
 
 local dir = sh.tmpdir "llm search"
-local stub = host.root .. "/out/build/ctest/llm_stub"
 local narrow = host.root .. "/tests/gpu/narrow/hopper.lua"
 local optimum = "optimum=tile_m:128,tile_n:256,schedule:cooperative,consumers:2,stages:4,group_m:8"
 
@@ -34,13 +34,6 @@ local ALL_AT_ONCE = {
       edit("deeper", "add-value", "stages", "[4]"), edit("raster", "add-value", "group_m", "[8]")),
 }
 
-local function serve(script)
-  local path = dir .. "/script"
-  assert(host.write(path, table.concat(script, "\n") .. "\n") ~= nil)
-  local child = host.spawn { argv = { stub, path, dir .. "/requests" } }
-  return child, assert(child:recv(20), "the stub does not start")
-end
-
 local function spec(name, port)
   return { argv = { sh.loom, "search", "SHAPE=4096x4096x4096", "SPACE=" .. narrow, "BACKEND=fake", "MUTATOR=llm",
                     "BUDGET=30s", "SEED=1", "RUN=" .. name, "OUT=" .. dir, "NVCC=none" },
@@ -56,9 +49,9 @@ local function run(name, port)
 end
 
 local function reaches_optimum()
-  local server, port = serve(STEPS)
-  local text, lineage = run("steps", port)
-  server:kill()
+  local server = kit.serve(table.unpack(STEPS))
+  local text, lineage = run("steps", server.port)
+  server.stop()
   local best = text:match("\n +1  1%.%d+ [^\n]*") or ""
   for _, want in ipairs { "tile_m=128,tile_n=256,schedule=cooperative,consumers=2", "stages=4,group_m=8" } do
     assert(best:find(want, 1, true), text)
@@ -67,23 +60,23 @@ local function reaches_optimum()
   assert(text:find("edits refused: [3-9]"), text)
   local log = assert(host.read(dir .. "/search/steps/llm.jsonl"))
   assert(log:find("wide tiles", 1, true) and not log:find("never-shown", 1, true), "the transcript")
-  local requests = assert(host.read(dir .. "/requests"))
+  local requests = assert(host.read(server.log))
   assert(requests:find("tile_q", 1, true), "what was refused is told to the model")
 end
 
 local function killed()
-  local server, port = serve(ALL_AT_ONCE)
+  local server = kit.serve(table.unpack(ALL_AT_ONCE))
   local started = host.now()
-  local _, calm = run("calm", port)
+  local _, calm = run("calm", server.port)
   local seconds, hits = host.now() - started, 0
   for _, share in ipairs { 0.1, 0.2, 0.4, 0.7 } do
-    local child = host.spawn(spec("hit", port))
+    local child = host.spawn(spec("hit", server.port))
     child:recv(share * seconds)
     local _, signal = child:kill()
     if signal == 9 then hits = hits + 1 end
   end
-  local _, lineage = run("hit", port)
-  server:kill()
+  local _, lineage = run("hit", server.port)
+  server.stop()
   assert(hits > 0, "the search was too fast to be hit")
   assert(lineage == calm, lineage .. "\nis not\n" .. calm)
 end
@@ -99,9 +92,9 @@ local function given_up()
                           .. "the command ends with 1: overloaded ", 1, true), done.output)
   local log = assert(host.read(dir .. "/search/mute/llm.jsonl"))
   assert(not log:find("exit 1", 1, true), "the command's text stands in the transcript")
-  local server, port = serve(ALL_AT_ONCE)
-  local text, lineage = run("mute", port)
-  server:kill()
+  local server = kit.serve(table.unpack(ALL_AT_ONCE))
+  local text, lineage = run("mute", server.port)
+  server.stop()
   assert(lineage:find "\n0001\t0000\tadd%-value tile_n 256; ", text .. lineage)
 end
 
