@@ -12,7 +12,7 @@ WORK_NVCC := -std=c++17 -O3 -gencode arch=compute_80,code=sm_80 \
              -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics
 CUDART     = -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -lpthread -ldl
 WORK_LIBS  = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas -lcublasLt $(CUDART) -lm
-WORK_SRC  := gen/desc.c gen/launch.c $(wildcard bench/cuda/*.c)
+WORK_SRC  := gen/desc.c gen/legal.c gen/launch.c $(wildcard bench/cuda/*.c)
 
 out/build/loom-bench: $(WORK_SRC:%.c=$(WORK)/%.o) $(WORK)/bench/cuda/kernels.o
 	@echo "  LINK    $@"
@@ -33,14 +33,15 @@ $(WORK)/bench/cuda/kernels.o: bench/cuda/kernels.cu bench/cuda/kernels.h | $(FIR
 # C tests: no GPU, under ASan and UBSan. launch_test links the CUDA runtime, the others nothing.
 CTEST       := out/build/ctest
 CTEST_FLAGS  = $(WARN) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(WORK_INC)
-CTESTS      := $(CTEST)/desc_test $(CTEST)/stat_test $(CTEST)/job_test
+CTESTS      := $(addprefix $(CTEST)/,desc_test legal_test stat_test job_test)
 
 $(CTEST)/desc_test: tests/c/desc_test.c gen/desc.c
+$(CTEST)/legal_test: tests/c/legal_test.c gen/legal.c gen/desc.c
 $(CTEST)/stat_test: tests/c/stat_test.c bench/cuda/stat.c
 $(CTEST)/job_test: tests/c/job_test.c bench/cuda/job.c bench/cuda/fault.c
-$(CTEST)/launch_test: tests/c/launch_test.c gen/launch.c gen/desc.c
+$(CTEST)/launch_test: tests/c/launch_test.c gen/launch.c gen/legal.c gen/desc.c
 $(CTEST)/launch_test: CTEST_LIBS = $(CUDART)
-$(CTESTS) $(CTEST)/launch_test: tests/c/ok.h $(wildcard gen/desc.h gen/launch.h bench/cuda/*.h) | $(FIRST)
+$(CTESTS) $(CTEST)/launch_test: tests/c/ok.h $(wildcard gen/desc.h gen/legal.h gen/launch.h bench/cuda/*.h) | $(FIRST)
 	@mkdir -p $(@D)
 	@echo "  CC      $@"
 	$(Q)$(CC) $(CTEST_FLAGS) -o $@ $(filter %.c,$^) $(CTEST_LIBS) -lm

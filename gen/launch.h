@@ -11,22 +11,11 @@
 #ifndef LOOM_LAUNCH_H
 #define LOOM_LAUNCH_H
 
-/* The largest M, N or K: kernels add a tile to one in int32. */
-#define LOOM_MAX_DIM 0x40000000
-
-#include "desc.h"
+#include "legal.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <stddef.h>
-
-enum { LOOM_ERROR_TEXT = 256 }; /* size of every 'err' buffer below */
-
-enum loom_status {
-  LOOM_OK,
-  LOOM_REFUSED, /* the descriptor or the device does not allow it; nothing was started */
-  LOOM_FAILED   /* CUDA said no */
-};
 
 /* cuTensorMapEncodeTiled */
 typedef CUresult loom_encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
@@ -46,16 +35,6 @@ typedef struct loom_kernel {
   size_t local_bytes; /* local memory per thread: above 0 the kernel spills */
 } loom_kernel;
 
-/* What to multiply: C = alpha*A*B + beta*C. A leading dimension of 0 means packed. */
-typedef struct loom_call {
-  int layout, dtype, acc; /* enum loom_layout, loom_dtype, loom_acc */
-  int64_t mnk[3];         /* M N K */
-  int64_t ld[3];          /* lda ldb ldc, elements */
-  const void *a, *b;
-  void *c, *ws; /* ws: at least ws_bytes of the descriptor, in the state ws_init asks for */
-  float alpha, beta;
-} loom_call;
-
 typedef struct loom_launch {
   CUtensorMap maps[LOOM_MAX_TENSORS];
   const loom_kernel *kernel;
@@ -73,12 +52,6 @@ enum loom_status loom_kernel_bind(const loom_kernel *kernel, const loom_call *ca
 /* pdl: this launch may start before its predecessor in the stream has ended. */
 cudaError_t loom_kernel_launch(const loom_launch *launch, cudaStream_t stream, bool pdl);
 cudaError_t loom_kernel_unload(loom_kernel *kernel);
-
-/* CTAs of a problem under the descriptor's grid rule; 0 if more than a grid can hold. */
-unsigned loom_grid(const loom_desc *desc, const int64_t mnk[3], int sms);
-
-/* The part of bind that needs no device: may this descriptor run this call? */
-enum loom_status loom_legal(const loom_desc *desc, const loom_call *call, char *err);
 
 /* Is this, by its ELF headers, a whole cubin? The CUDA loader is told no size. */
 bool loom_whole_elf(const void *bytes, size_t size);

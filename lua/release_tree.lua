@@ -16,7 +16,7 @@ local STATIC = {
   "Makefile", "README.md", "loom.h", "src/loom.c", "src/lookup.c", "src/lookup.h", "src/loom.map",
   "example/example.c", "example/example.h", "example/data.c", "example/check.c", "example/timing.c",
 }
-local LAUNCHER = { "desc.c", "desc.h", "launch.c", "launch.h" }
+local LAUNCHER = { "desc.c", "desc.h", "legal.c", "legal.h", "launch.c", "launch.h" }
 
 local function need(path)
   local text, err = host.read(path)
