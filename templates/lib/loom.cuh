@@ -5,7 +5,8 @@
 // the same kernel. Global memory is behind gptr<T>: a plain pointer here, an opaque handle there,
 // so that a direct dereference is a compile error on the host. Shared memory is a 32-bit address.
 // Names follow the PTX ISA (cp.async -> cp_async, mbarrier.try_wait -> mbar_wait).
-// The wgmma family is in loom_wgmma.cuh. No CUDA or std header is needed: nvcc takes half a second.
+// What only sm_90 has is in loom_hopper.cuh (mbarriers, TMA, clusters) and loom_wgmma.cuh. No CUDA
+// or std header is needed: nvcc takes half a second.
 #pragma once
 
 typedef unsigned short u16;
@@ -32,8 +33,15 @@ struct bf16 {
 
 template <class T> using gptr = T *;
 
-// A CUtensorMap as the driver encodes it; passed by value as a __grid_constant__ parameter.
-struct __align__(64) tensor_map {
+// n registers that travel together: 4, 8 or 16 bytes.
+template <int n> struct alignas(4 * n) words {
+  static_assert(n == 1 || n == 2 || n == 4, "no instruction moves so many words");
+  u32 w[n];
+};
+
+// A CUtensorMap as the driver encodes it; passed by value as a __grid_constant__ parameter. Aligned as
+// cuda.h of CUDA 13 has it.
+struct __align__(128) tensor_map {
   u64 opaque[16]; // CUtensorMap
 };
 
@@ -52,6 +60,14 @@ LOOM_FN void named_sync(int id, int threads) {
 LOOM_FN void named_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+
+// The lanes of one warp; all of them must come.
+LOOM_FN void warp_sync() { __syncwarp(); }
+// v of lane `lane`; v of the lane whose number differs by the bits of `mask`.
+LOOM_FN u32 shfl(u32 v, int lane) { return __shfl_sync(0xffffffffu, v, lane); }
+LOOM_FN float shfl(float v, int lane) { return __shfl_sync(0xffffffffu, v, lane); }
+LOOM_FN u32 shfl_xor(u32 v, int mask) { return __shfl_xor_sync(0xffffffffu, v, mask); }
+LOOM_FN float shfl_xor(float v, int mask) { return __shfl_xor_sync(0xffffffffu, v, mask); }
 
 // Programmatic dependent launch: wait until the previous kernel in the stream is complete and its
 // writes are visible; allow the next one to start. Both do nothing in an ordinary launch.
@@ -88,6 +104,9 @@ template <> LOOM_SPECIAL u32 pack<bf16>(float lo, float hi) {
   return r;
 }
 template <class T> LOOM_FN T from_float(float x) { return T{(u16)pack<T>(x, 0.f)}; }
+// The two numbers in one register.
+template <class T> LOOM_FN float unpack_lo(u32 v) { return to_float(T{(u16)v}); }
+template <class T> LOOM_FN float unpack_hi(u32 v) { return to_float(T{(u16)(v >> 16)}); }
 
 // ---- global memory: element `i` of an array ------------------------------------------------------
 
@@ -97,6 +116,65 @@ template <class T> LOOM_FN void stg(gptr<T> p, i64 i, T v) { p[i] = v; }
 // Two neighbouring 16-bit elements at once; i must be even.
 template <class T> LOOM_FN void stg_pair(gptr<T> p, i64 i, u32 v) {
   *reinterpret_cast<u32 *>(p + i) = v;
+}
+
+// n words from element i on: the address is a multiple of 4*n bytes.
+template <int n> struct loom_vector;
+template <> struct loom_vector<1> { typedef u32 type; };
+template <> struct loom_vector<2> { typedef uint2 type; };
+template <> struct loom_vector<4> { typedef uint4 type; };
+template <int n, class T> LOOM_FN words<n> ldg_words(gptr<const T> p, i64 i) {
+  words<n> v;
+  typedef typename loom_vector<n>::type vector;
+  *reinterpret_cast<vector *>(&v) = *reinterpret_cast<const vector *>(p + i);
+  return v;
+}
+template <int n, class T> LOOM_FN void stg_words(gptr<T> p, i64 i, words<n> v) {
+  typedef typename loom_vector<n>::type vector;
+  *reinterpret_cast<vector *>(p + i) = *reinterpret_cast<vector *>(&v);
+}
+
+// The array of T that begins `bytes` after p.
+template <class T, class U> LOOM_FN gptr<T> gptr_at(gptr<U> p, i64 bytes) {
+  return (T *)((char *)p + bytes); // const or not is for T to say
+}
+
+// ---- global memory that CTAs share: counters, flags, sums ----------------------------------------
+
+// Orders this thread's accesses before it and after it, for every thread of the GPU.
+LOOM_FN void fence_gpu() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+// Element i becomes itself + v; the old value. atom_inc: itself + 1, or 0 from `limit` on.
+#define LOOM_ATOM(name, op)                                                                        \
+  LOOM_FN u32 name(gptr<u32> p, i64 i, u32 v) {                                                    \
+    u32 old;                                                                                       \
+    asm volatile("atom." op ".u32 %0, [%1], %2;" : "=r"(old) : "l"(p + i), "r"(v) : "memory");     \
+    return old;                                                                                    \
+  }
+LOOM_ATOM(atom_add, "relaxed.gpu.global.add")
+LOOM_ATOM(atom_add_acq_rel, "acq_rel.gpu.global.add")
+LOOM_ATOM(atom_inc, "relaxed.gpu.global.inc")
+LOOM_ATOM(atom_inc_acq_rel, "acq_rel.gpu.global.inc")
+#undef LOOM_ATOM
+LOOM_FN void red_add(gptr<float> p, i64 i, float v) {
+  asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(p + i), "f"(v) : "memory");
+}
+LOOM_FN void red_add(gptr<u32> p, i64 i, u32 v) {
+  asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(p + i), "r"(v) : "memory");
+}
+
+LOOM_FN u32 ld_acquire(gptr<const u32> p, i64 i) {
+  u32 v;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p + i) : "memory");
+  return v;
+}
+LOOM_FN u32 ld_relaxed(gptr<const u32> p, i64 i) {
+  u32 v;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p + i) : "memory");
+  return v;
+}
+LOOM_FN void st_release(gptr<u32> p, i64 i, u32 v) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(p + i), "r"(v) : "memory");
 }
 
 // ---- shared memory -------------------------------------------------------------------------------
@@ -110,26 +188,88 @@ LOOM_FN void sts_f32(u32 addr, float v) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(addr), "f"(v) : "memory");
 }
 
-// Four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8.
-LOOM_FN void ldmatrix_x4(u32 (&r)[4], u32 addr) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(addr)
+// n words; addr is a multiple of 4*n. The same two functions serve the memory of a cluster.
+#define LOOM_WORDS(load, store, space)                                                             \
+  template <int n> LOOM_FN words<n> load(u32 addr) {                                               \
+    words<n> v;                                                                                    \
+    if constexpr (n == 1)                                                                          \
+      asm volatile("ld." space ".u32 %0, [%1];" : "=r"(v.w[0]) : "r"(addr) : "memory");            \
+    else if constexpr (n == 2)                                                                     \
+      asm volatile("ld." space ".v2.u32 {%0,%1}, [%2];"                                            \
+                   : "=r"(v.w[0]), "=r"(v.w[1])                                                    \
+                   : "r"(addr)                                                                     \
+                   : "memory");                                                                    \
+    else                                                                                           \
+      asm volatile("ld." space ".v4.u32 {%0,%1,%2,%3}, [%4];"                                      \
+                   : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])                        \
+                   : "r"(addr)                                                                     \
+                   : "memory");                                                                    \
+    return v;                                                                                      \
+  }                                                                                                \
+  template <int n> LOOM_FN void store(u32 addr, words<n> v) {                                      \
+    if constexpr (n == 1)                                                                          \
+      asm volatile("st." space ".u32 [%0], %1;" ::"r"(addr), "r"(v.w[0]) : "memory");              \
+    else if constexpr (n == 2)                                                                     \
+      asm volatile("st." space ".v2.u32 [%0], {%1,%2};" ::"r"(addr), "r"(v.w[0]), "r"(v.w[1])      \
+                   : "memory");                                                                    \
+    else                                                                                           \
+      asm volatile("st." space ".v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(addr), "r"(v.w[0]),            \
+                   "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])                                           \
+                   : "memory");                                                                    \
+  }
+LOOM_WORDS(lds_words, sts_words, "shared")
+
+// A word of the CTA becomes itself + v; the old value.
+LOOM_FN u32 atom_add_shared(u32 addr, u32 v) {
+  u32 old;
+  asm volatile("atom.relaxed.cta.shared.add.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "r"(addr), "r"(v)
                : "memory");
-}
-LOOM_FN void ldmatrix_x4_trans(u32 (&r)[4], u32 addr) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(addr)
-               : "memory");
+  return old;
 }
 
-// ---- asynchronous copies, sm_80: 16 bytes a thread, in groups ------------------------------------
+// One, two or four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix
+// l/8 and receives elements 2*(l%4) and 2*(l%4)+1 of row l/4 (trans: of column l/4) of each.
+#define LOOM_LDMATRIX(suffix, text)                                                                \
+  LOOM_FN void ldmatrix_x1##suffix(u32(&r)[1], u32 addr) {                                         \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x1" text ".shared.b16 {%0}, [%1];"                    \
+                 : "=r"(r[0])                                                                      \
+                 : "r"(addr)                                                                       \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  LOOM_FN void ldmatrix_x2##suffix(u32(&r)[2], u32 addr) {                                         \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2" text ".shared.b16 {%0,%1}, [%2];"                 \
+                 : "=r"(r[0]), "=r"(r[1])                                                          \
+                 : "r"(addr)                                                                       \
+                 : "memory");                                                                      \
+  }                                                                                                \
+  LOOM_FN void ldmatrix_x4##suffix(u32(&r)[4], u32 addr) {                                         \
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4" text ".shared.b16 {%0,%1,%2,%3}, [%4];"           \
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])                                  \
+                 : "r"(addr)                                                                       \
+                 : "memory");                                                                      \
+  }
+LOOM_LDMATRIX(, "")
+LOOM_LDMATRIX(_trans, ".trans")
+#undef LOOM_LDMATRIX
+
+// ---- asynchronous copies, sm_80: 16, 8 or 4 bytes a thread, in groups -----------------------------------
 
 // Elements i..i+7 of p to shared address dst; zeros instead where `valid` is false.
 template <class T> LOOM_FN void cp_async_16(u32 dst, gptr<const T> p, i64 i, bool valid) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(dst), "l"(p + (valid ? i : 0)),
                "r"(valid ? 16 : 0)
+               : "memory");
+}
+template <class T> LOOM_FN void cp_async_8(u32 dst, gptr<const T> p, i64 i, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(dst), "l"(p + (valid ? i : 0)),
+               "r"(valid ? 8 : 0)
+               : "memory");
+}
+template <class T> LOOM_FN void cp_async_4(u32 dst, gptr<const T> p, i64 i, bool valid) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(dst), "l"(p + (valid ? i : 0)),
+               "r"(valid ? 4 : 0)
                : "memory");
 }
 LOOM_FN void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -139,102 +279,41 @@ template <int pending> LOOM_FN void cp_async_wait() {
 
 // ---- tensor cores, sm_80 -------------------------------------------------------------------------
 
-// d[16][8] += a[16][16] * b[16][8]: m16n8k16 with row-major a and column-major b, fp32 accumulators.
+// d[16][8] += a[16][k] * b[k][8] with row-major a and column-major b, k = 16 or 8. Of lane l, in a:
+// rows l/4 and l/4 + 8, columns 2*(l%4) and the next (then those 8 further); b likewise by columns.
 template <class T> LOOM_FN void mma_m16n8k16(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1);
-template <> LOOM_SPECIAL void mma_m16n8k16<f16>(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+template <class T> LOOM_FN void mma_m16n8k8(float (&d)[4], const u32 (&a)[2], u32 b0);
+#define LOOM_MMA(type, name)                                                                       \
+  template <>                                                                                      \
+  LOOM_SPECIAL void mma_m16n8k16<type>(float(&d)[4], const u32(&a)[4], u32 b0, u32 b1) {           \
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32." name "." name ".f32 "                    \
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                           \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                  \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));                  \
+  }                                                                                                \
+  template <> LOOM_SPECIAL void mma_m16n8k8<type>(float(&d)[4], const u32(&a)[2], u32 b0) {        \
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32." name "." name ".f32 "                     \
+                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"                                    \
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                  \
+                 : "r"(a[0]), "r"(a[1]), "r"(b0));                                                 \
+  }
+LOOM_MMA(f16, "f16")
+LOOM_MMA(bf16, "bf16")
+#undef LOOM_MMA
+// The same in f16: d[0] holds the two sums of row l/4, d[1] those of row l/4 + 8.
+LOOM_FN void mma_m16n8k16_f16(u32 (&d)[2], const u32 (&a)[4], u32 b0, u32 b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+               "{%0,%1}, {%2,%3,%4,%5}, {%6,%7}, {%0,%1};"
+               : "+r"(d[0]), "+r"(d[1])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-template <> LOOM_SPECIAL void mma_m16n8k16<bf16>(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-               "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+LOOM_FN void mma_m16n8k8_f16(u32 (&d)[2], const u32 (&a)[2], u32 b0) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
+               : "+r"(d[0]), "+r"(d[1])
+               : "r"(a[0]), "r"(a[1]), "r"(b0));
 }
 
 #if __CUDA_ARCH__ >= 900
-
-// ---- mbarriers, sm_90: 8 bytes of shared memory each ---------------------------------------------
-
-LOOM_FN void mbar_init(u32 bar, u32 arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(arrivals) : "memory");
-}
-// Makes initialised barriers known to the TMA engine and to the cluster; before the first sync.
-LOOM_FN void fence_mbar_init() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-LOOM_FN void mbar_arrive(u32 bar) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
-}
-// One arrival that also announces `bytes` of TMA traffic.
-LOOM_FN void mbar_expect_tx(u32 bar, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes)
-               : "memory");
-}
-// Waits until the phase of this parity is complete. A fresh barrier lets parity 1 pass.
-LOOM_FN void mbar_wait(u32 bar, u32 parity) {
-  asm volatile("{\n"
-               ".reg .pred done;\n"
-               "WAIT_%=:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra WAIT_%=;\n"
-               "}" ::"r"(bar),
-               "r"(parity)
-               : "memory");
-}
-
-// ---- TMA, sm_90: boxes of a tensor map between global and shared memory --------------------------
-
-LOOM_FN void prefetch_tensor_map(const tensor_map *map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
-// The box at (x, y), x along the contiguous dimension, to shared address dst; completes on `bar`.
-// Elements outside the tensor arrive as zeros and count as bytes all the same.
-LOOM_FN void tma_load_2d(u32 dst, const tensor_map *map, int x, int y, u32 bar) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%2, %3}], [%4];" ::"r"(dst),
-               "l"(map), "r"(x), "r"(y), "r"(bar)
-               : "memory");
-}
-// The box at shared address src to (x, y); elements outside the tensor are dropped.
-LOOM_FN void tma_store_2d(const tensor_map *map, u32 src, int x, int y) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
-      "r"(src), "r"(x), "r"(y)
-      : "memory");
-}
-LOOM_FN void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-// Until at most `pending` of this thread's store groups still read their shared memory.
-template <int pending> LOOM_FN void tma_store_wait_read() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
-}
-// Orders ordinary writes to shared memory before reads of it by TMA or wgmma.
-LOOM_FN void fence_proxy_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
-// Stores four 8x8 matrices of 16-bit elements; the inverse of ldmatrix_x4.
-LOOM_FN void stmatrix_x4(u32 addr, u32 r0, u32 r1, u32 r2, u32 r3) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(addr), "r"(r0),
-               "r"(r1), "r"(r2), "r"(r3)
-               : "memory");
-}
-
-// ---- warpgroups, sm_90a --------------------------------------------------------------------------
-
-// Index of this thread's warpgroup, the same register value in all of its lanes.
-LOOM_FN int warpgroup_index() { return __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); }
-
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// Hands registers back to, or takes them from, the CTA's pool; every warp of a warpgroup must.
-template <int regs> LOOM_FN void setmaxnreg_dec() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(regs));
-}
-template <int regs> LOOM_FN void setmaxnreg_inc() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(regs));
-}
-#include "loom_wgmma.cuh"
-#endif // sm_90a
-
-#endif // sm_90
+#include "loom_hopper.cuh"
+#endif
 #endif // __CUDACC__
