@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JOB_FIELDS = 16, REPLY_SIZE = 4096 };
+enum { JOB_FIELDS = 24, REPLY_SIZE = 4096 };
 
 struct job {
   const char *verb;

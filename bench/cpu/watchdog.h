@@ -1,0 +1,12 @@
+// watchdog.h -- a kernel that crashes, or computes for ever, still gets an answer.
+#pragma once
+
+namespace cpu {
+
+enum { EXIT_LOST = 3 };
+
+// From now on a crash, and 10 s of processor time without an instruction of the vocabulary, are
+// answered on `fd` with a `wrong` line; the process then ends with EXIT_LOST.
+void watchdog_start(int fd);
+
+} // namespace cpu
