@@ -8,4 +8,5 @@ local spec = { read_globals = { "space", "given", "param", "let", "must", "prefe
 files["spaces"] = { std = spec }
 files["tests/spaces"] = { std = spec }
 files["tests/gpu/narrow"] = { std = spec }
+files["tests/mutants/spaces"] = { std = spec }
 exclude_files = { "tests/fail", "tests/sandbox/*.lua", "out" }

@@ -3,7 +3,9 @@
 #: make deps             install what the goals beside it need; alone, what all need (Debian; elsewhere: say what)
 #: make gen SHAPE=MxNxK  write the kernels of the most promising candidates to out/kernels/
 #: make build SHAPE=...  gen, then compile them with nvcc: registers, spills, warnings
-#: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS
+#: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS;
+#:                       without a GPU: verify on the CPU device, rank by predicted time; nothing is timed
+#: make verify KEY=... SHAPE=...    may this kernel be launched? Limits, then its threads run on the CPU device
 #: make search SHAPE=...  edit a space's text towards what is fast, by measuring (on a GPU, or BACKEND=fake)
 #: make rank [SHAPE=...] the measurements so far, best first
 #: make release          the best measured kernels as a library of their own: out/release/<device>/
@@ -15,6 +17,10 @@
 #: make devices          the presets of GPUs: every figure and where it comes from
 #: make test             tests that need no GPU;  make check: those that need nvcc, fuzzers, 100,000 random edits
 #: make fuzz             the fuzzers alone; FUZZ_SECONDS=20 each, or FUZZ_RUNS=1000000
+#: make golden           kernels that cover every parameter's values, on the CPU device;  golden-write: their counters
+#: make mutants          bugs planted in good kernels: the CPU device finds each one, and nothing in the good ones
+#: make conformance      on a GPU: what every instruction of the vocabulary gives;
+#:                       conformance-check: the CPU device must give the same
 #: make test-gpu         tests on the GPU
 #: make bench-gen        how fast candidates are counted, drawn and rendered
 #: make loom | worker    loom alone; the bench worker alone;  make clean: remove what was built
@@ -26,7 +32,9 @@
 #:   DTYPE=f16|bf16  ACC=f32     types of A, B, C and of the accumulators
 #:   SPACE=hopper,mma,simt       default: all that the device can run
 #:   DEVICE=h200|h100|a100|...   a preset, implies the architecture; default: the GPU present, else h200
-#:   BACKEND=cuda|fake           where kernels run; default cuda; fake invents figures, to try the flow out
+#:   BACKEND=cuda|cpu|fake       where kernels run; default cuda where a GPU is, else cpu: verified, not timed;
+#:                               fake invents figures, to try the flow out
+#:   KERNEL=file SCHEDULES=4 CHECK=0   of verify: a .cu or a space, orders tried; of search: launch unchecked
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
 #:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
 #:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
@@ -50,7 +58,7 @@ WARN      := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -W
 
 # What stands on the command line and is no build variable goes to loom, which refuses what it does
 # not know.
-MAKE_VARS := CC CFLAGS LDFLAGS NVCC CUDA_HOME LOOM STATIC V
+MAKE_VARS := CC CFLAGS CXX CXXFLAGS LDFLAGS NVCC CUDA_HOME LOOM STATIC V LIMIT BUGS
 NAMES     := $(foreach o,$(MAKEOVERRIDES),$(if $(findstring =,$o),$(firstword $(subst =, ,$o))))
 KNOBS      = $(foreach k,$(filter-out $(MAKE_VARS),$(NAMES)),'$k=$(subst ','\'',$($k))')
 # `make -j deps gen`: nothing is compiled before the headers are there.
@@ -80,6 +88,8 @@ bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /d
 endif
 worker: out/build/loom-bench
 search: $(if $(filter llm,$(MUTATOR)),out/build/loom-llm)
+# BACKEND=cpu is the default without a GPU; a search checks edited specs before their first launch.
+bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,out/build/loom-cpu)
 $(VERBS): $(OWN_LOOM)
 	$(Q)"$(LOOM)" $@ $(KNOBS)
 
@@ -104,17 +114,30 @@ $(1):
 endef
 $(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS))))
 $(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS)))
-include gen/llm.mk bench/bench.mk tests/fuzz.mk
+include gen/llm.mk bench/bench.mk bench/cpu/cpu.mk tests/conformance/conform.mk tests/fuzz.mk
 
 # ---- tests ---------------------------------------------------------------------------------------
 NVCC_TESTS := $(sort $(wildcard tests/nvcc_*test.lua))
 TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
 
-test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub test-c
+test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub out/build/loom-cpu test-c \
+      test-cpu-unit
 	$(Q)$(ASAN)/loom test $(TESTS)
 
-check: $(BUILD)/loom test-launch fuzz
-	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua
+check: $(BUILD)/loom out/build/loom-cpu test-launch conformance-check fuzz
+	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua
+	$(Q)$(BUILD)/loom --script tests/mutants/run.lua
+
+golden: $(OWN_LOOM) out/build/loom-cpu
+	$(Q)LIMIT=$(LIMIT) "$(LOOM)" test tests/check/golden.lua
+golden-write: $(OWN_LOOM) out/build/loom-cpu
+	$(Q)"$(LOOM)" test tests/golden/make.lua
+mutants: $(OWN_LOOM) out/build/loom-cpu
+	$(Q)"$(LOOM)" --script tests/mutants/run.lua $(BUGS)
+verify: $(OWN_LOOM) out/build/loom-cpu
+	$(Q)"$(LOOM)" check $(KNOBS)
+loom-cpu: out/build/loom-cpu
+.PHONY: golden golden-write mutants verify loom-cpu
 
 test-gpu: $(OWN_LOOM) worker
 	$(Q)out/build/loom-bench --selftest
@@ -122,10 +145,12 @@ test-gpu: $(OWN_LOOM) worker
 
 lint: $(FIRST)
 	$(Q)luacheck -q --no-color lua spaces tests
-	$(Q)clang-format --dry-run -Werror templates/*.cu templates/lib/*
+	$(Q)clang-format --dry-run -Werror templates/*.cu templates/lib/* tests/mutants/*.cu bench/cpu/*.cpp bench/cpu/*.h \
+	  tests/conformance/*.cu tests/conformance/*.[ch] tests/conformance/*.cpp
 
 format:
-	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu tests/c/*.[ch] tests/fuzz/*.[ch] \
+	$(Q)clang-format -i gen/*.[ch] bench/cuda/*.[ch] bench/cuda/*.cu bench/cpu/*.cpp bench/cpu/*.h tests/c/*.[ch] \
+	  tests/cpu/*.cpp tests/fuzz/*.[ch] tests/conformance/*.cu tests/conformance/*.[ch] tests/conformance/*.cpp tests/mutants/*.cu \
 	  templates/*.cu templates/lib/* templates/release/*.h templates/release/*/*.[ch]
 
 clean:

@@ -7,13 +7,15 @@
 --
 -- Of `s`, the search, this reads opt, problem, device, journal, budget_ms and fixed_ms (fake
 -- backend), and keeps up ms, mark, timed, timed_ms, prepare_ms, first (what kernel an identity was
--- met in) and live (the worker and the store, once they are needed).
+-- met in) and live (the worker and the store, once they are needed). What is launched is what screen.lua
+-- lets through.
 
 local emit = require "emit"
 local fail = require "fail"
 local measure = require "measure"
 local outdir = require "outdir"
 local rank = require "rank"
+local screen = require "screen"
 
 local answers = { passes = { { blocks = 8 }, { blocks = 32, best = 4 } } }
 
@@ -130,7 +132,7 @@ function answers.build(s, items, id_of)
     end
   end
   if #kernels == 0 then return true end
-  return ctx.backend.build(kernels, s.opt) and not host.interrupted()
+  return ctx.backend.build(kernels, s.opt) and not host.interrupted() and screen.build(s, items)
 end
 
 -- ------------------------------------------------------------------------------- one kernel
@@ -152,6 +154,11 @@ local function time_kernel(s, item, pass)
   end
   local identity = host.sha256(measure.identity(kernel)):sub(1, 16)
   if pass == 1 and s.first[identity] then return same(s, kernel, s.first[identity]) end
+  if pass == 1 then -- the second pass launches nothing new
+    local verdict, why = screen.refusal(s, item)
+    if verdict == "interrupted" then return nil end
+    if verdict then return measure.row(ctx, s.problem, kernel, pass, verdict, { why = why }) end
+  end
   local job = { { "cubin", built.cubin }, { "desc", kernel.json },
                 { "blocks", answers.passes[pass].blocks } }
   local status, answer = ctx.session:time(s.problem, built.cubin_sha, job)
@@ -197,6 +204,7 @@ end
 
 -- Ends the worker: gently, or at once.
 function answers.close(s, at_once)
+  screen.close(s)
   if not s.live then return end
   if at_once then s.live.session:drop() else s.live.session:stop() end
   s.live.store:close()

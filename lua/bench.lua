@@ -1,4 +1,5 @@
--- bench: candidates of each problem, verified and timed by the worker, ranked against cuBLAS.
+-- bench: candidates of each problem, verified and timed by the worker, ranked against cuBLAS. On the CPU
+-- device (cpu_bench.lua) they are verified, and ranked by predicted time.
 --
 -- Per problem: select -> emit -> build -> pass 1 (all candidates, few blocks) -> pass 2 (the best
 -- few, more blocks, a fresh worker). Every answer becomes a row of the store at once. The worker
@@ -42,16 +43,19 @@ local function spent(ctx)
   return ctx.deadline and host.now() > ctx.deadline
 end
 
+-- Is BUDGET spent before the i-th of `count` kernels?
+local function over(ctx, p, i, count)
+  if i == 1 or not spent(ctx) then return false end
+  p:clear()
+  host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", count - i + 1, count))
+  return true
+end
+
 -- Times `kernels` in one pass; false when the user interrupted, nil, why when the problem itself
 -- fails.
 local function run_pass(ctx, problem, pass, kernels, rows, p)
   for i, kernel in ipairs(kernels) do
-    if pass == 1 and i > 1 and spent(ctx) then
-      p:clear()
-      host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", #kernels - i + 1,
-                             #kernels))
-      return true
-    end
+    if pass == 1 and over(ctx, p, i, #kernels) then return true end
     local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json },
                   { "blocks", bench.passes[pass].blocks } }
     local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
@@ -75,6 +79,9 @@ local function finalists(kernels, rows, count)
 end
 
 local function time_all(ctx, problem, kernels, rows)
+  if ctx.backend.run then
+    return ctx.backend.run(ctx, problem, kernels, rows, function(p, i) return over(ctx, p, i, #kernels) end)
+  end
   local list = usable(ctx, problem, kernels, rows)
   local best = bench.passes[2].best
   local p = progress.new("bench " .. rank.title(problem), #list + math.min(best, #list))

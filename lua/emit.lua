@@ -178,7 +178,7 @@ local function place(item, hash, number)
   return string.format("%s:%d", files and files[at] or "templates/" .. name, map[at])
 end
 
--- item {b, cand, full, key} -> {text, desc, launch, key, hash, stem, place}: nothing is written.
+-- item {b, cand, full, key} -> {text, desc, launch, key, hash, stem, full, place}: nothing is written.
 -- place(n) says which line of which template wrote line n of the text. With opt.lines the text says so
 -- itself, to the compiler, and there is no place.
 function emit.render(item, opt)
@@ -199,7 +199,7 @@ function emit.render(item, opt)
   return {
     text = head(item, hash) .. text,
     desc = desc.line(launched.desc, id), launch = launched.desc,
-    key = item.key, hash = hash, stem = stem_of(space.name, hash),
+    key = item.key, hash = hash, stem = stem_of(space.name, hash), full = full,
     place = not lined and function(number) return place(item, hash, number) end or nil,
   }
 end

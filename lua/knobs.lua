@@ -116,12 +116,16 @@ local KNOBS = {
   { "SPACE", split, "spaces or their files, a list (default all that the device runs)" },
   { "FLAT", switch, "1: the effective spec as one file, with the origin of each statement" },
   { "DEVICE", device.get, "preset of a GPU (default the one present, else h200)" },
-  { "BACKEND", word_of { "cuda", "cpu", "fake" }, "cuda, or fake: invented figures, no GPU" },
+  { "BACKEND", word_of { "cuda", "cpu", "fake" },
+    "cuda; cpu: verified without a GPU, no times; fake: invented figures (default cuda where a GPU is, else cpu)" },
   { "KEY", plain, "one candidate by its key" },
+  { "KERNEL", plain, "an emitted .cu (its .json beside it), or a space's file" },
   { "N", whole(1, 1000000), "candidates per problem" },
   { "JOBS", whole(1, 4096), "processes at a time (default one per CPU)" },
   { "BUDGET", seconds, "time to spend: 60s, 30m, 2h" },
   { "SEED", whole(0, 0x7fffffff), "seed of a search (default 1)" },
+  { "SCHEDULES", whole(1, 1000), "orders of threads and copies that a shape is run in (default 4)" },
+  { "CHECK", switch, "0: launch kernels of edited specs without a check on the CPU device" },
   { "MUTATOR", word_of { "random", "llm" }, "what edits the spec: random or llm (default random)" },
   { "RUN", run_name, "name of a search, its folder under out/search" },
   { "TIMEOUT", seconds, "limit of one compilation or job" },
@@ -139,10 +143,15 @@ local PROBLEM = "SHAPE SHAPES LAYOUT DTYPE ACC"
 local VERBS = {
   gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N LINES OUT NVCC TIMEOUT JOBS" },
   build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS LINES OUT NVCC TIMEOUT" },
+  check = { knobs = "SHAPE LAYOUT DTYPE ACC SPACE DEVICE KEY KERNEL N JOBS SEED SCHEDULES TIMEOUT OUT",
+    SHAPE = "MxNxK to stand for (default: one tile, an odd number of tiles, a clipped shape)",
+    N = "kernels of a space's file (default 4, and the first that is refused ends it)",
+    SEED = "seed of the inputs (default 1)" },
   bench = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY N JOBS BUDGET TIMEOUT OUT STORE NVCC WORKER" },
   search = { problem = true,
-    knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN TIMEOUT OUT STORE NVCC WORKER",
+    knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN CHECK TIMEOUT OUT STORE NVCC WORKER",
+    BACKEND = "cuda; fake: invented figures, to see the loop without a GPU",
     SHAPE = "MxNxK of the one problem", LAYOUT = "nn, tn, nt or tt (default tn)",
     N = "candidates a generation (default 8)",
     SPACE = "one space, or its file (default that of the most promising candidate)",
@@ -201,7 +210,7 @@ end
 local function default_device(verb, backend)
   local preset, title = device.present()
   if preset or not title then return preset or device.get("h200") end
-  local measures = (verb == "bench" or verb == "search") and backend ~= "fake"
+  local measures = (verb == "bench" or verb == "search") and (backend or "cuda") == "cuda"
   local text = fmt("no preset for this machine's '%s': say DEVICE=%s", title,
     table.concat(device.names(), "|"))
   if measures then fail.usage(text) end

@@ -11,6 +11,8 @@ local knobs = require "knobs"
 local VERBS = {
   { "gen", "verbs_flow", "write the CUDA kernels of the most promising candidates" },
   { "build", "verbs_flow", "gen, then compile them" },
+  { "check", "verbs_check", "may these kernels be launched: static rules, then runs on the CPU device",
+    usage = "KEY|FILE NAME=value..." },
   { "bench", "verbs_flow", "build, then verify and time each against cuBLAS" },
   { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
@@ -53,7 +55,7 @@ local function help(argv)
   host.out(string.format("usage: loom %s %s\n%s\n", verb[1],
     verb.usage or (#list > 0 and "NAME=value..." or ""), verb[3]))
   for i, knob in ipairs(list) do
-    host.out(string.format("%s  %-8s %s\n", i == 1 and "\n" or "", knob[1], knob[2]))
+    host.out(string.format("%s  %-9s %s\n", i == 1 and "\n" or "", knob[1], knob[2]))
   end
   if verb[1] == "edit" then host.out("\n" .. require("verbs_edit").help()) end
 end
@@ -73,6 +75,7 @@ local function dispatch(argv)
   if verb[1] == "help" then return help(rest) end
   if verb[1] == "test" then return require("testing").run(rest) end
   if verb[1] == "edit" then return require("verbs_edit").edit(rest) end
+  if verb[1] == "check" then rest = require("verbs_check").words(rest) end
   return require(verb[2])[verb[1]](knobs.parse(verb[1], rest))
 end
 

@@ -1,10 +1,12 @@
 -- measure: what bench and search share: a backend with its worker, and answers that become rows.
+-- A row of the CPU device has no times: predicted_us, and what was verified.
 --
 -- measure.start opens the store and starts the worker of BACKEND; measure.row turns one answer (or
 -- one compile that failed) into a row and stores it. The worker may crash or hang (worker.lua); here
 -- that is a row with a status and a reason.
 
 local build = require "build"
+local compile = require "compile"
 local fail = require "fail"
 local outdir = require "outdir"
 local store = require "store"
@@ -28,7 +30,7 @@ local needed_with_pdl = { "us_pdl", "ratio_pdl", "ratio_pdl_lo", "ratio_pdl_hi" 
 -- installed. A field, so that tests can do without a GPU.
 function measure.gpu_present()
   if host.stat("/dev/nvidia0") or host.stat("/dev/nvidiactl") then return true end
-  local ok, text = pcall(build.capture, { "nvidia-smi", "-L" })
+  local ok, text = pcall(compile.capture, { "nvidia-smi", "-L" })
   return ok and text ~= nil and text:find("GPU", 1, true) ~= nil
 end
 
@@ -40,7 +42,8 @@ end
 
 local function cuda(opt)
   if not measure.gpu_present() then
-    fail("no GPU here: BACKEND=cuda needs one; `make gen`, `make build` and BACKEND=fake do not")
+    fail("no GPU here: BACKEND=cuda needs one; `make gen`, `make build`, `make bench BACKEND=cpu` and "
+         .. "BACKEND=fake do not")
   end
   local path = opt.worker or worker_path()
   if not host.stat(path) then
@@ -64,15 +67,22 @@ local function fake(opt)
   return { argv = argv, build = pretend_built, nvcc = "none" }
 end
 
-local function cpu()
-  fail("BACKEND=cpu cannot bench: BACKEND=cuda times on a GPU, BACKEND=fake invents figures")
+-- It needs measure for its rows: it is read when it is asked for.
+local function cpu(opt)
+  return require("cpu_bench").backend(opt)
 end
 
 local backends = { cuda = cuda, fake = fake, cpu = cpu }
 
--- What runs the kernels: {name, argv, build, nvcc}; refused where BACKEND cannot.
+-- The backend that BACKEND names, else what this machine has.
+function measure.backend_name(opt)
+  return opt.backend or measure.gpu_present() and "cuda" or "cpu"
+end
+
+-- What runs the kernels: {name, argv, build, nvcc}, of the CPU device also run, its way of a bench;
+-- refused where BACKEND cannot.
 function measure.backend(opt)
-  local name = opt.backend or "cuda"
+  local name = measure.backend_name(opt)
   local backend = backends[name](opt)
   backend.name = name
   return backend
@@ -83,7 +93,7 @@ end
 -- The GPU has to be what the candidates were chosen and compiled for.
 local function check_device(opt, info)
   local wanted = opt.device.arch:match("^sm_%d+")
-  if info.device ~= "fake" and info.arch ~= wanted then
+  if info.device ~= "fake" and info.device ~= "cpu" and info.arch ~= wanted then
     fail(string.format("DEVICE=%s is %s, the GPU is '%s' (%s)", opt.device.name, wanted,
                        info.device, info.arch))
   end
@@ -94,7 +104,7 @@ local function common_fields(ctx, opt, info)
   return {
     run = ctx.store:new_run(), preset = opt.device.name, device = info.device, uuid = info.uuid,
     driver = info.driver, cuda = info.cuda, cublas = info.cublas, nvcc = ctx.backend.nvcc,
-    backend = ctx.backend.name, loom = host.version,
+    backend = ctx.backend.name, loom = host.version, no_gpu = not measure.gpu_present(),
   }
 end
 
@@ -105,7 +115,7 @@ function measure.start(opt, limits)
   local limit = opt.timeout
   ctx.session = worker.session {
     argv = ctx.backend.argv, env = opt.env, log = outdir.path(opt, "worker.log"),
-    timeouts = limit and { ready = limit, problem = limit, time = limit } or limits,
+    timeouts = limit and { ready = limit, problem = limit, time = limit, check = limit } or limits,
   }
   host.mkdir(outdir.path(opt, "."))
   ctx.store = store.open(outdir.store(opt))
@@ -157,7 +167,9 @@ function measure.row(ctx, problem, kernel, pass, status, answer)
     cublas_math = (problem.answer or {}).cublas_math,
   }
   for name, value in pairs(ctx.common) do row[name] = value end
-  if status == "ok" then
+  if status == "ok" and ctx.backend.run then
+    row.predicted_us, row.verified = tonumber(answer.predicted_us), answer.verified
+  elseif status == "ok" then
     numbers_of(answer, row)
     check_answer(row, needed)
     if kernel.launch.pdl then check_answer(row, needed_with_pdl) end

@@ -24,6 +24,7 @@ function rank.sort(rows)
   table.sort(out.ranked, function(x, y)
     if x.pass ~= y.pass then return x.pass > y.pass end
     if x.ratio ~= y.ratio then return x.ratio > y.ratio end
+    if x.predicted_us ~= y.predicted_us then return x.predicted_us < y.predicted_us end
     return x.key < y.key
   end)
   table.sort(out.failed, function(x, y) return x.key < y.key end)
@@ -73,6 +74,13 @@ local function cells(i, row)
   }
 end
 
+local cpu_columns = { "rank", "predicted us", "verified at", "key" }
+
+local function cpu_cells(i, row)
+  return { rank = i, ["predicted us"] = microseconds(row.predicted_us), ["verified at"] = row.verified or "-",
+           key = row.key, notes = "" }
+end
+
 -- "4096x4096x4096 nn f16 acc f32".
 function rank.title(problem)
   return string.format("%dx%dx%d %s %s acc %s", problem.M, problem.N, problem.K, problem.layout,
@@ -84,6 +92,10 @@ function rank.device_line(row)
   if row.backend == "fake" then
     return "device fake (invented figures, no GPU): loom " .. row.loom
   end
+  if row.backend == "cpu" then
+    return string.format("nothing was timed: %sverified on the CPU device, ranked by predicted time on %s, loom %s",
+                         row.no_gpu and "no GPU here; " or "", row.preset, row.loom)
+  end
   return string.format("device %s: driver %s, CUDA %s, cuBLAS %s, nvcc %s, loom %s", row.device,
                        row.driver, row.cuda, row.cublas, row.nvcc, row.loom)
 end
@@ -93,14 +105,17 @@ function rank.print(problem, rows, limit)
   local sorted = rank.sort(rows)
   local any = sorted.ranked[1]
   host.out(string.format("\n%s\n", rank.title(problem)))
-  if any then
+  local timed = any and any.backend ~= "cpu"
+  if timed then
     host.out(string.format("cuBLAS nn %.2f us, tn %.2f us; ratio = the faster of these / ours\n",
                            any.cublas_nn_us, any.cublas_tn_us))
+  end
+  if any then
     local shown = {}
     for i = 1, math.min(limit or #sorted.ranked, #sorted.ranked) do
-      shown[i] = cells(i, sorted.ranked[i])
+      shown[i] = (timed and cells or cpu_cells)(i, sorted.ranked[i])
     end
-    host.out(tab.format(shown, rank.with_notes(shown, rank_columns)))
+    host.out(tab.format(shown, rank.with_notes(shown, timed and rank_columns or cpu_columns)))
   end
   for _, row in ipairs(sorted.failed) do
     host.out(string.format("%-11s %s: %s\n", row.status, row.key, row.why or ""))
@@ -111,16 +126,19 @@ end
 -- Figures over several problems, as `name: value unit` lines. `best` holds the best row of each
 -- problem that has a ranked kernel, `count` is how many problems there were.
 function rank.summary(best, count)
-  local sum, sum_pdl, ours, theirs, losses = 0.0, 0.0, 0.0, 0.0, 0
+  local sum, sum_pdl, ours, theirs, losses, timed = 0.0, 0.0, 0.0, 0.0, 0, {}
   for _, row in ipairs(best) do
+    if row.backend ~= "cpu" then timed[#timed + 1] = row end
+  end
+  for _, row in ipairs(timed) do
     sum, sum_pdl = sum + math.log(row.ratio), sum_pdl + math.log(row.ratio_pdl or row.ratio)
     ours, theirs = ours + row.us, theirs + row.us * row.ratio
     if row.ratio < 1.0 then losses = losses + 1 end
   end
   host.out(string.format("\nproblems: %d count\nproblems_with_a_kernel: %d count\n", count, #best))
-  if #best == 0 then return end
-  host.out(string.format("geomean_ratio: %.3f x\n", math.exp(sum / #best)))
-  host.out(string.format("geomean_ratio_pdl: %.3f x\n", math.exp(sum_pdl / #best)))
+  if #timed == 0 then return end
+  host.out(string.format("geomean_ratio: %.3f x\n", math.exp(sum / #timed)))
+  host.out(string.format("geomean_ratio_pdl: %.3f x\n", math.exp(sum_pdl / #timed)))
   host.out(string.format("total_time_ratio: %.3f x\nlosses: %d count\n", theirs / ours, losses))
 end
 

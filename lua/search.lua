@@ -162,7 +162,7 @@ local function spec_hash(sp, text)
 end
 
 local function run_name(opt, sp)
-  local p, backend = opt.problems[1], opt.backend or "cuda"
+  local p, backend = opt.problems[1], opt.backend
   return string.format("%s-%dx%dx%d-%s-%s-%s-%s-%d%s", sp.name, p.M, p.N, p.K, p.layout, p.dtype,
                        p.acc, opt.mutator or "random", opt.seed or 1,
                        backend == "cuda" and "" or "-" .. backend)
@@ -174,12 +174,21 @@ local function head_of(s, sp, text)
   return {
     { "problem", rank.title(s.problem) }, { "spec", spec_hash(sp, text) },
     { "shipped", shipped_hash() }, { "seed", s.seed }, { "mutator", opt.mutator or "random" },
-    { "n", s.n }, { "backend", opt.backend or "cuda" }, { "device", s.device.name },
+    { "n", s.n }, { "backend", opt.backend }, { "device", s.device.name },
     { "loom", host.version },
   }
 end
 
+-- A search needs times.
+local function need_clock(opt)
+  opt.backend = opt.backend or "cuda"
+  if opt.backend ~= "cpu" then return end
+  fail("BACKEND=cpu has no clock, and a search goes by times: BACKEND=cuda where a GPU is, BACKEND=fake to see "
+       .. "the loop")
+end
+
 local function begin(opt, mutator)
+  need_clock(opt)
   local path, sp, problem = space.path(opt.space[1]), space.load(opt.space[1]), opt.problems[1]
   local text, err = host.read(path)
   if not text then fail(err) end
@@ -243,7 +252,7 @@ end
 
 -- Tables and figures; the exit code: 0 when there is a kernel, and the mutator was not given up.
 local function report(s, device, rows)
-  device.backend, device.loom = s.opt.backend or "cuda", host.version
+  device.backend, device.loom = s.opt.backend, host.version
   host.out(rank.device_line(device) .. "\n")
   local best = rank.print(s.problem, rows)
   local failed = report_failed(s)

@@ -7,7 +7,7 @@
 local fail = require "fail"
 local outdir = require "outdir"
 
-local store = { version = 1 }
+local store = { version = 2 }
 
 -- Every column of `rows`, in order; all but the first three may be absent.
 local columns = {
@@ -25,7 +25,11 @@ local columns = {
   { "blocks", "INTEGER" }, { "starved", "INTEGER" }, { "reps", "INTEGER" },
   { "checked", "INTEGER" }, { "clock_mhz", "REAL" }, { "cublas_math", "TEXT" },
   { "regs", "INTEGER" }, { "spills", "INTEGER" }, { "warnings", "TEXT" },
+  { "predicted_us", "REAL" }, { "verified", "TEXT" },
 }
+
+-- What a store of an older version lacks: SQL by the version that it brings the store to.
+local upgrades = { [2] = "ALTER TABLE rows ADD COLUMN predicted_us REAL; ALTER TABLE rows ADD COLUMN verified TEXT;" }
 
 local function schema()
   local defs = {}
@@ -51,13 +55,23 @@ local function guarded(path, f)
                      text:match("db '[^']*': (.*)$") or text))
 end
 
+-- Another process may be at it too: the version is read again when the store is ours.
+local function upgrade(db)
+  db:exec("BEGIN IMMEDIATE")
+  for version = db:rows("PRAGMA user_version", {})[1].user_version + 1, store.version do
+    db:exec(string.format("%s PRAGMA user_version = %d;", upgrades[version], version))
+  end
+  db:exec("COMMIT")
+end
+
 local function open_schema(db, path)
   local found = db:rows("PRAGMA user_version", {})[1].user_version
   if found > store.version then
     fail(string.format("the store '%s' has schema %d, this loom knows %d: use a newer loom or move "
                        .. "the file away", outdir.shown(path), found, store.version))
   end
-  if found == 0 then db:exec(schema()) end
+  if found == 0 then return db:exec(schema()) end
+  if found < store.version then upgrade(db) end
 end
 
 -- Opens or creates the store at `path`.

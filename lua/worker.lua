@@ -1,14 +1,14 @@
--- worker: the parent's side of the bench worker.
+-- worker: the parent's side of a worker: loom-bench, which owns the GPU, or loom-cpu, the CPU device.
 --
--- The worker owns the GPU: it may crash or hang, the parent may not. `worker.start` is one process,
--- `worker.session` keeps one alive over a list of jobs: it prepares the problem, gives each job a
+-- The worker may crash or hang, the parent may not. `worker.start` is one process, `worker.session`
+-- keeps one alive over a list of jobs: it prepares the problem where there is one, gives each job a
 -- deadline, kills what misses it, starts a fresh worker and tries once more. A kernel that kills
 -- its worker twice is in quarantine: it is not started again in this run.
 
 local fail = require "fail"
 local outdir = require "outdir"
 
-local worker = { timeouts = { ready = 60, problem = 120, time = 60 } }
+local worker = { timeouts = { ready = 60, problem = 120, time = 60, check = 30 } }
 
 local signals = { [4] = "SIGILL", [6] = "SIGABRT", [7] = "SIGBUS", [8] = "SIGFPE", [9] = "SIGKILL",
                   [11] = "SIGSEGV", [15] = "SIGTERM" }
@@ -104,7 +104,7 @@ Session.__index = Session
 -- opt {argv, env, log, timeouts}: nothing is started before it is needed.
 function worker.session(opt)
   local timeouts = {}
-  for _, name in ipairs { "ready", "problem", "time" } do
+  for _, name in ipairs { "ready", "problem", "time", "check" } do
     timeouts[name] = (opt.timeouts or {})[name] or worker.timeouts[name]
   end
   local start = { argv = opt.argv, env = opt.env, log = opt.log, timeouts = timeouts }
@@ -169,32 +169,45 @@ end
 local final = { ok = true, wrong = true, refused = true }
 
 -- One attempt: status, fields; statuses hang, crash and error may get another.
-local function attempt(self, problem, pairs_)
-  local ok, kind, why = self:prepare(problem)
+local function attempt(self, problem, verb, pairs_)
+  local ok, kind, why
+  if problem then ok, kind, why = self:prepare(problem) else ok, kind, why = alive(self) end
   if not ok then return kind == "interrupted" and kind or "unprepared", { why = why } end
-  local verb, fields, text = self.w:ask("time", pairs_, self.opt.timeouts.time)
-  if final[verb] then return verb, fields end
+  local answer, fields, text = self.w:ask(verb, pairs_, self.opt.timeouts[verb])
+  if final[answer] then return answer, fields end
   self:drop()
-  if not verb then return fields, { why = text } end
-  if verb ~= "error" then fields.why = "the worker answers '" .. verb .. "'" end
+  if not answer then return fields, { why = text } end
+  if answer ~= "error" then fields.why = "the worker answers '" .. answer .. "'" end
   return "error", fields
+end
+
+local function ask(self, problem, id, verb, pairs_)
+  if self.quarantine[id] then
+    return "quarantined", { why = "stopped its worker twice: " .. self.quarantine[id] }
+  end
+  local status, fields
+  for _ = 1, 2 do
+    status, fields = attempt(self, problem, verb, pairs_)
+    if final[status] or status == "interrupted" or status == "unprepared" then
+      return status, fields
+    end
+  end
+  self.quarantine[id] = fields.why or status
+  return status, fields
 end
 
 -- Times one kernel: status, fields. `id` is what quarantine remembers (the cubin's hash). Statuses:
 -- ok, wrong, refused, as the worker says; crash, hang, error after a second failure in a fresh
 -- worker; quarantined; unprepared (the problem itself fails); interrupted.
 function Session:time(problem, id, pairs_)
-  if self.quarantine[id] then
-    return "quarantined", { why = "stopped its worker twice: " .. self.quarantine[id] }
-  end
-  local status, fields
-  for _ = 1, 2 do
-    status, fields = attempt(self, problem, pairs_)
-    if final[status] or status == "interrupted" or status == "unprepared" then
-      return status, fields
-    end
-  end
-  self.quarantine[id] = fields.why or status
+  return ask(self, problem, id, "time", pairs_)
+end
+
+-- The same for a kernel on the CPU device, which wants no problem beforehand. A kernel that does not
+-- end is reported by a worker that is about to exit.
+function Session:check(id, pairs_)
+  local status, fields = ask(self, nil, id, "check", pairs_)
+  if fields.kind == "endless" then self:drop() end
   return status, fields
 end
 

@@ -291,9 +291,6 @@ return {
     run = faults_become_rows },
   { name = "a problem without a right kernel fails the run", run = all_wrong },
   { name = "bench without a GPU says what works", run = without_gpu },
-  { name = "BACKEND=cpu is refused in one line", run = function()
-    assert(refusal({ backend = "cpu" }):find("BACKEND=fake", 1, true))
-  end },
   { name = "KEY= benches exactly that candidate", run = one_key },
   { name = "BACKEND=cuda stores registers, flags and failed compiles", run = cuda_rows },
   { name = "equal cubins with equal launches are timed once", run = equal_cubins },

@@ -429,7 +429,7 @@ local function no_backend()
   measure.gpu_present = present
   assert(ok and said:find("no GPU here", 1, true), said)
   said = refusal(run, { run = "nowhere", backend = "cpu" })
-  assert(said:find("BACKEND=cpu cannot bench", 1, true) and not host.stat(dir .. "/search/nowhere"), said)
+  assert(said:find("BACKEND=cpu has no clock", 1, true) and not host.stat(dir .. "/search/nowhere"), said)
 end
 
 -- BACKEND=cuda, with tests/fake-nvcc and the fake worker in a script.

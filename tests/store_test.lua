@@ -77,7 +77,7 @@ local function newer_schema()
   st.db:exec("PRAGMA user_version = 99")
   st:close()
   local said = refusal(store.open, path)
-  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 1: use a newer loom "
+  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 2: use a newer loom "
          .. "or move the file away", said)
 end
 
