@@ -54,7 +54,8 @@ local function statements()
 end
 
 local function copy_project(to)
-  for _, part in ipairs { "Makefile", "gen", "bench", "lua", "spaces", "templates", "tests/fuzz.mk" } do
+  for _, part in ipairs { "Makefile", "gen", "bench", "lua", "spaces", "templates", "tests/fuzz.mk",
+    "tests/conformance/conform.mk" } do
     local cp = sh.run({ "sh", "-c", 'mkdir -p "$1" && cp -r --parents "$2" "$1"/', "sh", to, part },
       { cwd = host.root })
     assert(cp.code == 0, cp.output)
