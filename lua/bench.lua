@@ -176,11 +176,18 @@ local function allowed(problems, opt)
   return out
 end
 
+-- The latest rows of a problem: where something was timed, what was verified since does not hide it.
+local function latest(st, problem, where)
+  local timed = { backend = where.backend, preset = where.preset, timed = not where.backend }
+  local rows = of_spaces(st:latest(problem, timed), where.spaces)
+  return #rows > 0 and rows or of_spaces(st:latest(problem, where), where.spaces)
+end
+
 -- Prints what the latest run says of each problem; how many have rows, and the best rows.
 local function print_latest(st, problems, where)
   local best, found, last = {}, 0, nil
   for _, problem in ipairs(problems) do
-    local rows = of_spaces(st:latest(problem, where), where.spaces)
+    local rows = latest(st, problem, where)
     if #rows > 0 then
       local line = rank.device_line(rows[1])
       if line ~= last then host.out((last and "\n" or "") .. line .. "\n") end

@@ -28,7 +28,8 @@ function cpu.missing(opt)
   if not host.stat(path) then
     return string.format("no CPU device at '%s': `make loom-cpu` builds it", outdir.shown(path))
   end
-  if not cpu_build.compiler(opt) then return "no g++ on PATH, which compiles kernels for the CPU device" end
+  local compiler, why = cpu_build.compiler(opt)
+  return not compiler and why or nil
 end
 
 function cpu.session(opt)
@@ -87,6 +88,7 @@ end
 -- One line for an answer that is not ok.
 function cpu.why(kernel, status, answer)
   local text = answer.why or "no reason given"
+  if status == "hang" then text = text .. ": does one of its loops not end?" end
   if status == "wrong" then
     local at, other = answer.at or "", answer.other or ""
     text = (answer.kind or "wrong") .. ": " .. text

@@ -17,30 +17,52 @@ local cpu_build = { timeout = 60, kernel = "kernel.cu" }
 local FLAGS = { "-std=c++17", "-O1", "-fPIC", "-shared", "-w", "-Wno-psabi", "-Werror=return-type",
                 "-ftrivial-auto-var-init=pattern", "-fstack-reuse=none" }
 
--- Where g++ is (CXX names another compiler), nil without one.
-function cpu_build.compiler(opt)
+-- Its name: CXX may say another one.
+local function named(opt)
   local name = opt.cxx or host.getenv("CXX")
-  if not name or name == "" then name = "g++" end
-  if not name:find("/", 1, true) then return compile.find(name) end
-  return host.stat(name) and name or nil
+  return name ~= "" and name or "g++"
 end
 
-local function need_compiler(opt)
-  local path = cpu_build.compiler(opt)
-                or fail("no g++ on PATH: the CPU device compiles kernels with it; `make deps` installs it")
+-- Where g++ is, and what it says of its version; nil and the reason without one. Another compiler knows
+-- neither the flags nor where variables that nothing set get their values.
+function cpu_build.compiler(opt)
+  local name = named(opt)
+  local path = name:find("/", 1, true) and name or compile.find(name)
+  if not path or not host.stat(path) then
+    return nil, name == "g++" and "no g++ on PATH: the CPU device compiles kernels with it; `make deps` installs it"
+                or string.format("no compiler '%s', which CXX names: the CPU device compiles kernels with g++", name)
+  end
   local text = compile.capture { path, "--version" }
-  if not text then fail(string.format("'%s --version' failed", path)) end
+  if not text then
+    return nil, host.interrupted() and "interrupted" or string.format("'%s --version' failed", outdir.shown(path))
+  end
+  if not text:find("g++", 1, true) and not text:find("Free Software Foundation", 1, true) then
+    return nil, string.format("CXX names '%s', the CPU device compiles kernels with g++: say CXX=g++", name)
+  end
   return path, text
 end
 
--- The figures of a log: the first line that is an error.
+local function need_compiler(opt)
+  local path, text = cpu_build.compiler(opt)
+  return path or fail(text), text
+end
+
+-- What stands behind an error that comes of CUDA's own words: the device knows the vocabulary alone.
+local HINT = " (the CPU device runs the vocabulary of templates/lib/loom.cuh, neither asm nor CUDA's own functions)"
+
+local function hinted(line)
+  local foreign = line:find("'asm'", 1, true) or line:find("'__[%w_]+' was not declared")
+  return line .. (foreign and HINT or "")
+end
+
+-- The figures of a log: the first line that is an error. The assembler's speak of a file that is gone.
 function cpu_build.parse_log(log)
   local row = { warnings = {} }
   for line in log:gmatch("[^\n]+") do
-    if line:find(": error: ", 1, true) or line:find("fatal error: ", 1, true) then
-      row.error = line
-      break
-    end
+    local assembler = line:match(": Error: (.*)$")
+    if assembler then row.error = "the assembler: " .. assembler .. HINT end
+    if line:find(": error: ", 1, true) or line:find("fatal error: ", 1, true) then row.error = hinted(line) end
+    if row.error then break end
   end
   return row
 end

@@ -81,6 +81,19 @@ local function launch_of(d)
   }
 end
 
+-- What a descriptor says of its kernel, beside the launch.
+local IDENTITY = { "key", "arch", "layout", "dtype", "acc" }
+
+local function identity(d)
+  local id = {}
+  for _, name in ipairs(IDENTITY) do
+    local text = d[name]
+    if type(text) ~= "string" then error(string.format("'%s' is %s, and should be a text", name, tostring(text)), 0) end
+    id[name] = d[name]
+  end
+  return id
+end
+
 -- The descriptor of the file at `path`: {key, arch, layout, dtype, acc}, its checked launch, its line.
 function desc_read.file(path, shown)
   local line, err = host.read(path)
@@ -92,9 +105,9 @@ function desc_read.file(path, shown)
   if d.loom ~= desc.version or type(d.grid) ~= "table" then
     fail(string.format("%s:1: version %s of a descriptor, this loom knows %d", shown, tostring(d.loom), desc.version))
   end
-  local fine, launch = pcall(desc.check, launch_of(d))
-  if not fine then fail(string.format("%s:1: %s", shown, tostring(launch))) end
-  return { key = d.key, arch = d.arch, layout = d.layout, dtype = d.dtype, acc = d.acc }, launch, line
+  local fine, id, launch = pcall(function() return identity(d), desc.check(launch_of(d)) end)
+  if not fine then fail(string.format("%s:1: %s", shown, tostring(id))) end
+  return id, launch, line
 end
 
 return desc_read

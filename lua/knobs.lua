@@ -64,8 +64,10 @@ local function seconds(text, name)
   return duration.seconds(text) or fail.usage(fmt("%s '%s' is not %s", name, text, duration.form))
 end
 
-local function plain(text)
-  return text
+-- Paths go to programs line by line, in cells that tabs part.
+local function plain(text, name)
+  if not text:find("%c") then return text end
+  fail.usage(fmt("%s '%s' has a control character", name, (text:gsub("%c", "?"))))
 end
 
 local function run_name(text, name)

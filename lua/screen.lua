@@ -34,12 +34,15 @@ local function edited(s, item)
   return item.b ~= s.root.bound
 end
 
--- Compiles those of the rendered `items` that are to be checked; false when interrupted.
+-- Compiles those of the rendered `items` that are to be checked, not those measured before; false when
+-- interrupted.
 function screen.build(s, items)
   local kernels = {}
   for _, item in ipairs(items) do
     local built = item.kernel and item.kernel.built
-    if built and not built.error and edited(s, item) and screener(s) then kernels[#kernels + 1] = item.kernel end
+    if built and not built.error and not s.known[item.key] and edited(s, item) and screener(s) then
+      kernels[#kernels + 1] = item.kernel
+    end
   end
   return #kernels == 0 or check.build(s.screen, kernels)
 end

@@ -108,7 +108,7 @@ function Store:add(row)
   guarded(self.path, function() return self.db:run(sql, values) end)
 end
 
--- SQL condition of `where` {backend=, preset=} beside `cond`; its values go into `values`.
+-- SQL condition of `where` {backend=, preset=, timed=} beside `cond`; its values go into `values`.
 local function narrowed(cond, values, where)
   for _, name in ipairs { "backend", "preset" } do
     if where and where[name] then
@@ -116,7 +116,7 @@ local function narrowed(cond, values, where)
       values[#values + 1] = where[name]
     end
   end
-  return cond
+  return where and where.timed and cond .. " AND backend <> 'cpu'" or cond
 end
 
 -- The problems that have rows, in order.

@@ -1,5 +1,6 @@
 -- verbs_check: the verb `check`: a key, an emitted .cu or a spec, and whether its kernels may be launched.
 
+local breed = require "breed"
 local check = require "check"
 local desc_read = require "desc_read"
 local emit = require "emit"
@@ -13,6 +14,7 @@ local space = require "space"
 local verbs = {}
 
 local SAMPLE = 4 -- kernels of a spec that are checked where N says nothing
+local DRAWS = 12 -- points that are looked at for each that is drawn
 
 -- ------------------------------------------------------------------------------- words
 
@@ -69,31 +71,68 @@ local function probe_problems(opt)
   return out
 end
 
--- Half of them the most promising of the spec, half drawn; nil where the problem has no point.
-local function items_of(sp, problem, n, opt)
-  local b = space.bind(sp, problem, opt.device)
-  if b:total() == 0 then return nil end
-  local items = select_.pick(problem, opt.device, { space = opt.space, n = -(-n // 2) })
-  local draw = rng.new(string.format("%d check %s %s", opt.seed or 1, sp.name, rank.title(problem)))
-  while #items < n do
+-- The spec bound to each problem that it has points for; where there are none, the rules in the way.
+local function bound_to(sp, opt)
+  local out, why = {}, nil
+  for _, problem in ipairs(probe_problems(opt)) do
+    local b = space.bind(sp, problem, opt.device)
+    if b:total() > 0 then
+      out[#out + 1] = b
+    else
+      why = why or string.format("space '%s', %s: %s", sp.name, rank.title(problem), breed.why_empty(b))
+    end
+  end
+  if #out == 0 then fail(why) end
+  return out
+end
+
+-- How many values of a point are not in `covered`; with `take` they are from now on.
+local function unmet(cand, covered, take)
+  local count = 0
+  for name, value in pairs(cand) do -- order does not matter: a sum
+    local mark = name .. "=" .. tostring(value)
+    if not covered[mark] then count = count + 1 end
+    covered[mark] = covered[mark] or take
+  end
+  return count
+end
+
+-- Of some points that are drawn the one with most values that no point before it has.
+local function unlike(b, draw, covered)
+  local best, most
+  for _ = 1, DRAWS do
     local cand = b:draw(draw)
-    items[#items + 1] = { b = b, cand = cand, full = b:full(cand), key = b:key(cand) }
+    local count = unmet(cand, covered, false)
+    if not most or count > most then best, most = cand, count end
+  end
+  return { b = b, cand = best, full = b:full(best), key = b:key(best) }
+end
+
+-- `n` points: half of them the most promising of the spec, the others unlike what was taken before.
+local function items_of(b, n, covered, opt)
+  local problem = b.problem
+  local items = select_.pick(problem, opt.device, { space = opt.space, n = math.max(1, n // 2) })
+  for _, item in ipairs(items) do unmet(item.cand, covered, true) end
+  local draw = rng.new(string.format("%d check %s %s", opt.seed or 1, b.space.name, rank.title(problem)))
+  while #items < n do
+    local item = unlike(b, draw, covered)
+    unmet(item.cand, covered, true)
+    items[#items + 1] = item
   end
   return items
 end
 
 local function of_spec(path, opt)
   opt.space = { path }
-  local sp, out, seen = space.load(path), {}, {}
+  local sp, out, seen, covered = space.load(path), {}, {}, {}
   emit.need_template(sp)
-  local problems, n = probe_problems(opt), opt.n or SAMPLE
-  for _, problem in ipairs(problems) do
-    for _, item in ipairs(items_of(sp, problem, -(-n // #problems), opt) or {}) do
+  local bounds, n = bound_to(sp, opt), opt.n or SAMPLE
+  for _, b in ipairs(bounds) do
+    for _, item in ipairs(items_of(b, -(-n // #bounds), covered, opt)) do
       if not seen[item.key] and #out < n then out[#out + 1] = rendered(item, opt) end
       seen[item.key] = true
     end
   end
-  if #out == 0 then fail(string.format("space '%s' has no point for %s", sp.name, rank.title(problems[1]))) end
   return out
 end
 

@@ -183,7 +183,7 @@ end
 
 local function ask(self, problem, id, verb, pairs_)
   if self.quarantine[id] then
-    return "quarantined", { why = "stopped its worker twice: " .. self.quarantine[id] }
+    return "quarantined", { why = "stopped its worker before: " .. self.quarantine[id] }
   end
   local status, fields
   for _ = 1, 2 do
@@ -191,6 +191,7 @@ local function ask(self, problem, id, verb, pairs_)
     if final[status] or status == "interrupted" or status == "unprepared" then
       return status, fields
     end
+    if verb == "check" and status == "hang" then break end -- the same steps would take as long again
   end
   self.quarantine[id] = fields.why or status
   return status, fields
@@ -204,10 +205,10 @@ function Session:time(problem, id, pairs_)
 end
 
 -- The same for a kernel on the CPU device, which wants no problem beforehand. A kernel that does not
--- end is reported by a worker that is about to exit.
+-- end, or crashes, is reported by a worker that is about to exit.
 function Session:check(id, pairs_)
   local status, fields = ask(self, nil, id, "check", pairs_)
-  if fields.kind == "endless" then self:drop() end
+  if fields.kind == "endless" or fields.kind == "crash" then self:drop() end
   return status, fields
 end
 

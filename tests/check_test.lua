@@ -1,6 +1,7 @@
 -- loom check, against a stand-in for g++ and the CPU device: what is refused, how it is said, and that
 -- whatever the device does is a verdict.
 
+local cpu_build = require "cpu_build"
 local desc = require "desc"
 local desc_read = require "desc_read"
 local device = require "device"
@@ -57,8 +58,10 @@ local function no_answers()
     { "crash", "exited with 3" }, { "garbled", "Segmentation fault" }, { "error", "cannot load" },
     { "refused", "no multiple of 8" }, { "endless", "calls nothing for 10 s" }, { "hang", "no answer in 1 s" },
   } do
+    host.remove(dir .. "/count")
     local code, said = check(case[1] .. "=hopper:", { timeout = 1 })
     assert(code == 1 and said:find("\nverdict  refused: [^\n]*" .. case[2]), said)
+    assert(case[1] ~= "hang" or kit.count(dir, "job") == 1, "what does not end is not run again")
   end
 end
 
@@ -108,7 +111,9 @@ local function descriptors_come_back()
     id.arch = k.desc:match('"arch":"([^"]*)"')
     assert(desc.line(launch, id) == k.desc)
   end
-  for _, text in ipairs { "", "{", "[1,2", '{"loom":1}', '{"loom":2,"grid":{}}', '{"loom":1,"grid":{}}', "{'a':1}" } do
+  local line = kernel().desc
+  for _, text in ipairs { "", "{", "[1,2", '{"loom":1}', (line:gsub('"key":"[^"]*"', '"key":5')),
+                          (line:gsub('"dtype":"[^"]*",', "")), '{"loom":2,"grid":{}}', '{"loom":1,"grid":{}}', "{'a':1}" } do
     host.write(dir .. "/k.json", text)
     local ok, err = pcall(desc_read.file, dir .. "/k.json", "k.json")
     assert(not ok and fail.text(err):find("^k.json:1: "), tostring(err))
@@ -126,6 +131,23 @@ local function of_spec()
   assert(code == 1 and said:find("checked  3 kernels of 3, 3 refused", 1, true), said)
 end
 
+-- Layouts that the space does not have leave their share to the others.
+local function spread()
+  local code, said = check(nil, { kernel = host.root .. "/spaces/hopper.lua", n = 12, layout = { "nn", "tn", "nt", "tt" } })
+  assert(code == 0 and said:find("checked  12 kernels of 12, 0 refused", 1, true), said)
+  local values = {}
+  for key in said:gmatch("hopper:([^\n]*)") do
+    for value in key:gmatch("tile_m=%d+") do values[value] = true end
+    for value in key:gmatch("consumers=%d+") do values[value] = true end
+  end
+  for _, value in ipairs { "tile_m=64", "tile_m=128", "tile_m=192", "tile_m=256", "consumers=1", "consumers=2", "consumers=3" } do
+    assert(values[value], value .. " is in no kernel")
+  end
+  local ok, err = pcall(check, nil, { kernel = host.root .. "/spaces/hopper.lua",
+    problems = { { M = 7, N = 9, K = 11, layout = "tn", dtype = "f16", acc = "f32" } } })
+  assert(not ok and fail.text(err):find "^space 'hopper', 7x9x11 tn f16 acc f32: no point is left: [^\n]*eights", fail.text(err) or err)
+end
+
 local function words()
   local w = verbs.words { "hopper:layout=tn,a=1", "SHAPE=1x2x3", "out/x.cu" }
   assert(w[1] == "KEY=hopper:layout=tn,a=1" and w[2] == "SHAPE=1x2x3" and w[3] == "KERNEL=out/x.cu")
@@ -133,6 +155,32 @@ local function words()
   assert(done.code == 2 and done.output:find("wants a key, a .cu with its .json beside it, or a spec", 1, true), done.output)
   done = sh.run { sh.loom, "check", "x.txt" }
   assert(done.code == 2 and done.output:find("'x.txt' is neither a key nor a .cu nor a .lua file", 1, true), done.output)
+end
+
+local function other_compilers()
+  local clang = dir .. "/clang++"
+  host.write(clang, "#!/bin/sh\necho clang version 14.0.6\n")
+  sh.run { "chmod", "+x", clang }
+  for cxx, why in pairs {
+    [clang] = "CXX names '[^']*/clang%+%+', the CPU device compiles kernels with g%+%+: say CXX=g%+%+",
+    ["no-such-compiler"] = "no compiler 'no%-such%-compiler', which CXX names",
+    ["/bin/false"] = "'/bin/false %-%-version' failed",
+  } do
+    local ok, err = pcall(check, nil, { cxx = cxx })
+    assert(not ok and (fail.text(err) or ""):find("^" .. why), tostring(fail.text(err) or err))
+  end
+end
+
+local function foreign_words()
+  for log, want in pairs {
+    ["k.cu:9:3: error: '__syncthreads' was not declared in this scope\n"] = "^k.cu:9:3: error: .*templates/lib/loom.cuh",
+    ["k.cu:9:3: error: impossible constraint in 'asm'\n"] = "'asm' %(the CPU device runs the vocabulary",
+    ["/tmp/a.s: Assembler messages:\n/tmp/a.s:7: Error: no such instruction: `nanosleep'\n"] = "^the assembler: no such .*loom.cuh",
+    ["k.cu:9:3: error: 'rows' was not declared in this scope\n"] = "scope$",
+  } do
+    assert(cpu_build.parse_log(log).error:find(want), cpu_build.parse_log(log).error)
+  end
+  assert(not cpu_build.parse_log("k.cu:9:3: warning: unused\n").error)
 end
 
 local function without_device()
@@ -264,7 +312,10 @@ return {
   { name = "a .cu with its .json is checked; its template is named where its key gives it", run = of_file },
   { name = "a descriptor reads back as it was written, anything else is refused", run = descriptors_come_back },
   { name = "of a space's file some points are checked", run = of_spec },
+  { name = "a space's points are unlike each other; where there are none the rule is named", run = spread },
   { name = "a key or a file may stand bare", run = words },
+  { name = "a compiler that is no g++ is refused before any kernel", run = other_compilers },
+  { name = "asm and CUDA's own functions are called what they are", run = foreign_words },
   { name = "without the CPU device the line says what to do", run = without_device },
   { name = "a spec whose kernels deadlock is refused at the template's line", run = a_spec_that_deadlocks },
   { name = "a kernel that writes out of bounds is refused at its line", run = a_kernel_that_writes_outside },

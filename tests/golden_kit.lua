@@ -6,6 +6,7 @@ local cpu = require "cpu"
 local cpu_build = require "cpu_build"
 local device = require "device"
 local emit = require "emit"
+local fail = require "fail"
 local outdir = require "outdir"
 local rng = require "rng"
 local select_ = require "select"
@@ -119,7 +120,8 @@ end
 function kit.uncovered(keys)
   local has, out = {}, {}
   for _, key in ipairs(keys) do
-    local _, _, cand, sp = space.parse_key(key)
+    local ok, err, _, cand, sp = pcall(space.parse_key, key)
+    if not ok then error(fail.text(err) .. ": " .. kit.again, 0) end
     local list, values = marks(sp, cand)
     for i = 1, values do has[list[i]] = true end
   end
@@ -175,19 +177,37 @@ function kit.read_counters(text)
   return out
 end
 
--- The committed counters: by kernel {shape, sites in order, by site}.
-function kit.read_golden()
-  local out, at = {}, nil
-  for line in (host.read(host.root .. "/" .. kit.counters) or ""):gmatch("[^\n]+") do
+-- Counters as they are committed, or the text of such a file: by kernel {shape, sites in order, by site}.
+function kit.read_golden(text)
+  local out, at, number = {}, nil, 0
+  for line in (text or assert(host.read(host.root .. "/" .. kit.counters))):gmatch("([^\n]*)\n?") do
+    number = number + 1
     local stem, shape = line:match("^%[(%S+) (%S+)%]$")
-    if stem then
+    local site, figures = line:match("^(%S+ %d+)\t([%d ]+)$")
+    if stem and not out[stem] then
       at = { shape = shape, sites = {}, by_site = {} }
       out[stem] = at
-    elseif line:sub(1, 1) ~= "#" then
-      local site, figures = line:match("^(%S+ %d+)\t(.*)$")
+    elseif site and at and not at.by_site[site] then
       at.sites[#at.sites + 1], at.by_site[site] = site, figures
+    elseif line ~= "" and line:sub(1, 1) ~= "#" then
+      error(string.format("%s:%d: neither a new kernel nor a new instruction of one: %s", kit.counters, number, kit.again), 0)
     end
   end
+  return out
+end
+
+-- Keys whose kernels have no counters, and counters whose kernels have no key: lines that got lost.
+function kit.unpaired(keys, golden)
+  local stems, out = {}, {}
+  for _, key in ipairs(keys) do
+    local stem = emit.stem(key:match("^[^:]*"), key)
+    stems[stem] = true
+    if not golden[stem] then out[#out + 1] = string.format("%s: %s has no counters of it", key, kit.counters) end
+  end
+  for stem in pairs(golden) do
+    if not stems[stem] then out[#out + 1] = string.format("%s in %s: %s has no key of it", stem, kit.counters, kit.keys) end
+  end
+  table.sort(out)
   return out
 end
 

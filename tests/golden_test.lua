@@ -18,8 +18,40 @@ local function covering()
   assert(#left == 0, table.concat(left, "\n") .. "\nare in no golden kernel: " .. kit.again)
 end
 
+local function paired()
+  local keys, golden = kit.read_keys(), kit.read_golden()
+  local lost = kit.unpaired(keys, golden)
+  assert(#lost == 0, table.concat(lost, "\n") .. "\n" .. kit.again)
+  table.remove(keys, 5)
+  assert(#kit.unpaired(keys, golden) == 1)
+  golden[next(golden)] = nil
+  assert(#kit.unpaired(kit.read_keys(), golden) == 1)
+end
+
+local function broken_counters()
+  for text, number in pairs {
+    ["# a\nlds 1\t1 2\n"] = 2, ["[k 1x2x3]\n\ngarbage\n"] = 3, ["[k 1x2x3]\nlds 1\t1\nlds 1\t2\n"] = 3,
+    ["[k 1x2x3]\n[k 1x2x3]\n"] = 2,
+  } do
+    local ok, err = pcall(kit.read_golden, text)
+    assert(not ok and err:find("^tests/golden/counters.tsv:" .. number .. ": neither"), tostring(err))
+  end
+  local ok, err = pcall(kit.uncovered, { "simt:layout=nn,dtype=f16,acc=f32,tile_m=7" })
+  assert(not ok and err:find("make.lua` writes it anew", 1, true), tostring(err))
+end
+
+-- In processes of their own: tables are walked in other orders there.
 local function deterministic()
-  assert(table.concat(kit.choose(), "\n") == table.concat(kit.choose(), "\n"))
+  local path = sh.tmpdir "golden keys" .. "/choose.lua"
+  host.write(path, 'package.path = package.path .. ";" .. host.root .. "/tests/?.lua"\n'
+    .. 'host.out(table.concat(require("golden_kit").choose(), "\\n"))\n')
+  local said = {}
+  for i = 1, 2 do
+    local done = sh.run { sh.loom, "--script", path }
+    assert(done.code == 0 and done.output:find "^hopper:", done.output)
+    said[i] = done.output
+  end
+  assert(said[1] == said[2])
 end
 
 local counters = "op\tfile\tline\tvisits\twavefronts\twavefronts_ideal\tsectors\tsectors_ideal\tbytes\twaits\n"
@@ -72,6 +104,8 @@ end
 
 return {
   { name = "golden kernels cover every value, layout and type of every space", run = covering },
+  { name = "every golden kernel has its counters, every counter its kernel", run = paired },
+  { name = "a broken golden file is named with its line", run = broken_counters },
   { name = "the golden list is chosen the same way every time", run = deterministic },
   { name = "counters are compared by instruction and turn", run = counters_compare },
   { name = "a swizzle that starts to conflict is found", run = conflict },

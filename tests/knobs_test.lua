@@ -77,6 +77,7 @@ return {
   end },
   { name = "unknown knobs and values are named with the nearest known one", run = function()
     refused("unknown knob 'SHPE' (did you mean 'SHAPE'?)", "gen", "SHPE=1x1x1")
+    refused("OUT 'a?b' has a control character", "gen", "SHAPE=8x8x8", "OUT=a\tb")
     refused("verb 'count' does not read the knob 'JOBS'", "count", "JOBS=3")
     refused("knob 'N' stands twice", "gen", "N=3", "N=4")
     refused("'fast' is not of the form NAME=value", "gen", "fast")
