@@ -1,10 +1,10 @@
 // atomics.cpp -- what orders accesses of different clusters: atomics and fences at gpu scope, and
 // the grid before this one.
 //
-// A release publishes a clock at the address it writes, an acquire joins what it finds there. The
-// clock is C for acquire and release operations; a relaxed one publishes C as of the last fence_gpu
-// before it, and what it brings becomes C at the next fence_gpu after it. An atomic that reads and
-// writes passes on what it found (a release sequence); a plain release store begins anew.
+// A release publishes its clocks at the address it writes, an acquire joins what it finds there. They
+// are C and P for acquire and release operations; a relaxed one publishes them as of the last
+// fence_gpu before it, and what it brings joins them at the next fence_gpu after it. An atomic that
+// reads and writes passes on what it found (a release sequence); a plain release store begins anew.
 #include "memory.h"
 
 #include <cstring>
@@ -13,15 +13,15 @@
 namespace cpu {
 
 namespace {
-std::unordered_map<u64, Clock> published; // by address
+std::unordered_map<u64, Clocks> published; // by address
 } // namespace
 
 void atomics_launch_begin(); // run.cpp
 void atomics_launch_begin() { published.clear(); }
 
-static Clock &published_at(u64 address) {
+static Clocks &published_at(u64 address) {
   const auto [it, fresh] = published.try_emplace(address);
-  if (fresh) it->second.reset(UINT32_MAX, 0); // of no cluster: all it holds is foreign
+  if (fresh) it->second.reset(UINT32_MAX, 0); // of no cluster: all they hold is foreign
   return it->second;
 }
 
@@ -31,13 +31,16 @@ static void acquire(u64 address, order sem) {
   Warp &w = *me->warp;
   const auto it = published.find(address);
   if (it == published.end()) return;
-  (sem == order::acquire || sem == order::acq_rel ? w.C : w.acquired).join(it->second);
+  if (sem == order::acquire || sem == order::acq_rel)
+    w.learn(it->second);
+  else
+    w.acquired.join(it->second);
 }
 
 static void release(u64 address, order sem) {
   Warp &w = *me->warp;
   const bool now = sem == order::release || sem == order::acq_rel;
-  published_at(address).join(now ? w.C : w.fenced);
+  published_at(address).join(now ? w.known() : w.fenced);
   if (now) w.tick();
 }
 
@@ -72,7 +75,9 @@ static const char *atomic_name(atomic op, order sem) {
 }
 
 u32 atom_global(atomic op, order sem, u64 address, u32 value, site at) {
-  unsigned char *p = atomic_at(address, true, site_of(atomic_name(op, sem), at));
+  const Site s = site_of(atomic_name(op, sem), at);
+  poll(s, static_cast<u32>(address), 0);
+  unsigned char *p = atomic_at(address, true, s);
   if (!p) return 0;
   acquire(address, sem);
   release(address, sem);
@@ -81,6 +86,7 @@ u32 atom_global(atomic op, order sem, u64 address, u32 value, site at) {
                     : op == atomic::inc ? old >= value ? 0 : old + 1
                                         : value;
   memcpy(p, &fresh, sizeof fresh);
+  if (fresh != old) world_changed();
   return old;
 }
 
@@ -92,6 +98,7 @@ void red_global_f32(u64 address, float value, site at) {
   memcpy(&sum, p, sizeof sum);
   sum += value;
   memcpy(p, &sum, sizeof sum);
+  world_changed();
 }
 
 u32 load_global_ordered(order sem, u64 address, site at) {
@@ -109,13 +116,14 @@ void store_global_ordered(order sem, u64 address, u32 value, site at) {
   published.erase(address);
   release(address, sem);
   memcpy(p, &value, sizeof value);
+  world_changed();
 }
 
 void fence_gpu(site at) {
   count_visit(site_of("fence_gpu", at));
   Warp &w = *me->warp;
-  w.C.join(w.acquired);
-  w.fenced = w.C;
+  w.learn(w.acquired);
+  w.fenced = w.known();
   w.tick();
 }
 

@@ -55,6 +55,7 @@ void meeting_over(Meeting *m) {
 static void forget(NamedBarrier &b, const Cta &c) {
   const size_t agents = static_cast<size_t>(c.cluster->agents);
   b.arrived = b.expected = 0;
+  b.lanes.assign(c.warps.size(), 0);
   b.C.reset(c.cluster->index, agents);
   b.P.reset(c.cluster->index, agents);
 }
@@ -126,6 +127,26 @@ static NamedBarrier &named(int id, int threads, Site site) {
   return b;
 }
 
+static void note_lane(NamedBarrier &b, int id, Site site) {
+  u32 &lanes = b.lanes[static_cast<size_t>(me->warp->index)];
+  if (lanes >> me->lane & 1)
+    find_and_stop(Kind::BARRIER, site, b.site,
+                  "named barrier %d is come to twice in one round by the same thread", id);
+  lanes |= 1u << me->lane;
+}
+
+// It counts warps: where some lanes of one have come, all have to.
+static void check_whole_warps(const NamedBarrier &b, const Cta &c, int id, Site site) {
+  for (const Warp &w : c.warps) {
+    const u32 came = b.lanes[static_cast<size_t>(w.index)];
+    for (int l = 0; came && l < w.size; l++)
+      if (!(came >> l & 1) && w.lanes[l].wait != Wait::DONE)
+        find_and_stop(Kind::DIVERGED, site, 0,
+                      "named barrier %d counts whole warps, and only %s came to it", id,
+                      who(w, came).c_str());
+  }
+}
+
 // One thread comes to a barrier of `threads`; `waits`: and stays until all have come.
 static void come(int id, int threads, bool waits, Site site) {
   NamedBarrier &b = named(id, threads, site);
@@ -136,6 +157,7 @@ static void come(int id, int threads, bool waits, Site site) {
          "named barrier %d is come to again by a thread that cannot know that its last round is "
          "over: it may be counted in that one",
          id);
+  note_lane(b, id, site);
   publish(b, site);
   if (++b.arrived < threads) {
     if (waits)
@@ -144,6 +166,7 @@ static void come(int id, int threads, bool waits, Site site) {
       me->warp->tick();
     return;
   }
+  check_whole_warps(b, *me->cta, id, site);
   const NamedBarrier done = b;
   b.last = b.C;
   b.last_site = site;

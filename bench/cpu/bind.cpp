@@ -179,6 +179,10 @@ std::string Binding::check_grid() {
   if (launch_.grid % launch_.cluster != 0)
     return format("a grid of %u CTAs is not a multiple of the cluster of %lld", launch_.grid,
                   static_cast<long long>(d.cluster));
+  if (launch_.whole_grid && launch_.grid > MOST_FIBERS / launch_.block)
+    return format("the CPU device runs up to %u threads at once, and all %u CTAs of %u have to be "
+                  "resident",
+                  MOST_FIBERS, launch_.grid, launch_.block);
   return "";
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -25,8 +24,13 @@ struct Stamp {
   uint16_t site = 0; // sites.h
 };
 
-// Others' epochs, by cluster. Shared until changed: barriers copy clocks all the time.
-using Foreign = std::map<uint32_t, Epochs>;
+// Others' epochs, by cluster. Shared until changed, all of it and each cluster's: barriers copy
+// clocks all the time, and where ten thousand CTAs count at one address each knows of all before it.
+struct Known {
+  uint32_t cluster;
+  std::shared_ptr<const Epochs> epochs;
+};
+using Foreign = std::vector<Known>; // in order; the own cluster in it does not count
 
 class Clock {
 public:
@@ -45,6 +49,21 @@ private:
   uint32_t cluster_ = 0;
   Epochs local_;
   std::shared_ptr<const Foreign> foreign_;
+
+  void learn(const std::shared_ptr<const Foreign> &foreign);
+};
+
+// What is complete for ordinary accesses, and for the asynchronous proxy.
+struct Clocks {
+  Clock C, P;
+  void reset(uint32_t cluster, size_t agents) {
+    C.reset(cluster, agents);
+    P.reset(cluster, agents);
+  }
+  void join(const Clocks &other) {
+    C.join(other.C);
+    P.join(other.P);
+  }
 };
 
 } // namespace cpu

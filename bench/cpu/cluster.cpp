@@ -15,12 +15,23 @@ static void release(Cluster &c) {
       if (t.wait == Wait::CLUSTER) wake(t);
 }
 
+// It is one instruction for a whole warp.
+static void check_aligned(const Thread &t, const Cluster &c, Site site) {
+  for (int l = 0; l < t.warp->size; l++) {
+    const Thread &other = t.warp->lanes[l];
+    if (other.cluster_arrived && other.cluster_generation == c.generation &&
+        other.cluster_site != site)
+      find_and_stop(Kind::DIVERGED, site, other.cluster_site,
+                    "a barrier in a branch that only a part of the warp takes");
+  }
+}
+
 // A thread that has ended counts as one that has come.
 void cluster_thread_exit(Thread &t);
 void cluster_thread_exit(Thread &t) {
   Cluster &c = *t.cta->cluster;
   if (t.cluster_arrived && t.cluster_generation == c.generation) {
-    find(Kind::BARRIER, t.wait_site, 0, "a thread ends between cluster_arrive and cluster_wait");
+    find(Kind::BARRIER, t.cluster_site, 0, "a thread ends between cluster_arrive and cluster_wait");
     c.arrived--;
   }
   c.live--;
@@ -39,9 +50,10 @@ void cluster_arrive(site at) {
   Cluster &c = *t.cta->cluster;
   if (t.cluster_arrived)
     find_and_stop(Kind::BARRIER, s, 0, "cluster_arrive twice without a cluster_wait between");
+  check_aligned(t, c, s);
   t.cluster_arrived = true;
   t.cluster_generation = c.generation;
-  t.wait_site = s;
+  t.cluster_site = s;
   c.C[0].join(t.warp->C);
   c.P[0].join(t.warp->P);
   t.warp->tick();

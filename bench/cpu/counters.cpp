@@ -89,6 +89,10 @@ struct Buckets {
   std::vector<std::unique_ptr<Gather>> of[SPACES]; // by site
 };
 
+// Accesses at one site that wait for other lanes. Those of a lane that goes on alone, elected or in a
+// loop without an end, are counted as its own before they take all memory.
+constexpr size_t MOST_OPEN = 1 << 14;
+
 void Gather::grow() {
   std::vector<Slot> larger(std::max<size_t>(4, 2 * ring.size()));
   for (uint32_t n = first; n != end; n++) larger[n & (larger.size() - 1)] = slot(n);
@@ -127,13 +131,19 @@ static Gather &gather_of(Space space, Site site) {
 static void gather(Space space, Site site, u64 address, int bytes) {
   Gather &g = gather_of(space, site);
   const uint32_t n = g.next[me->lane]++;
+  if (n < g.first) return; // counted without this lane
+  if (n - g.first >= MOST_OPEN) {
+    count_slot(space, site, g.slot(g.first), g);
+    g.first++;
+  }
   while (n - g.first >= g.ring.size()) g.grow();
   for (; g.end <= n; g.end++) g.slot(g.end).lanes = 0;
   Slot &s = g.slot(n);
   s.lanes |= 1u << me->lane;
   s.at[me->lane] = address;
   g.bytes = bytes;
-  for (; g.first != g.end && g.slot(g.first).lanes == 0xffffffffu; g.first++)
+  const u32 all = 0xffffffffu >> (WARP - me->warp->size);
+  for (; g.first != g.end && g.slot(g.first).lanes == all; g.first++)
     count_slot(space, site, g.slot(g.first), g);
 }
 

@@ -7,6 +7,8 @@
 namespace cpu {
 
 std::string deadlock_dump(const std::vector<Cluster *> &running);
+const Thread *deadlock_culprit(const std::vector<Cluster *> &running);
+std::string deadlock_line(const Thread &t);
 
 static std::string mbarrier_text(const Cta &c, u32 offset, u32 parity) {
   const auto it = c.barriers.find(offset);
@@ -73,6 +75,27 @@ static std::string cta_dump(const Cta &c) {
   if (done > 0) s += format("    CTA %u rank %d: %d threads have ended\n", c.index, c.rank, done);
   return s;
 }
+
+// How telling it is that a thread waits: at an mbarrier to which nobody ever came, at one that lacks
+// arrivals, for lanes or threads that have gone elsewhere.
+static int weight(const Thread &t) {
+  if (t.wait == Wait::DONE) return 0;
+  if (t.wait != Wait::MBARRIER) return t.wait == Wait::MEETING ? 3 : t.wait == Wait::POLL ? 1 : 2;
+  const auto it = t.cta->barriers.find(t.wait_on);
+  return it != t.cta->barriers.end() && !it->second.last_arrival ? 5 : 4;
+}
+
+// The thread to look at first; null where none waits.
+const Thread *deadlock_culprit(const std::vector<Cluster *> &running) {
+  const Thread *best = nullptr;
+  for (const Cluster *cluster : running)
+    for (const Cta &c : cluster->ctas)
+      for (const Thread &t : c.threads)
+        if (weight(t) > (best ? weight(*best) : 0)) best = &t;
+  return best;
+}
+
+std::string deadlock_line(const Thread &t) { return who(*t.warp) + " waits: " + wait_text(t); }
 
 std::string deadlock_dump(const std::vector<Cluster *> &running) {
   constexpr size_t MOST = 4; // clusters; more would say the same

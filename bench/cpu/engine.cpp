@@ -10,9 +10,13 @@ const thread_indices *current;
 
 namespace cpu {
 
-std::string deadlock_dump(const std::vector<Cluster *> &running); // deadlock.cpp
+// deadlock.cpp
+std::string deadlock_dump(const std::vector<Cluster *> &running);
+const Thread *deadlock_culprit(const std::vector<Cluster *> &running);
+std::string deadlock_line(const Thread &t);
 
 Thread *me;
+volatile uint64_t thread_turns;
 
 namespace {
 
@@ -34,7 +38,10 @@ std::vector<Work> works;                    // in no order: see place
 std::unordered_map<uint64_t, size_t> place; // of a work's number in `works`
 
 constexpr size_t MOST_FINDINGS = 24; // one fault is enough; what it leads to is of little use
-constexpr int MOST_POLLS = 64;
+constexpr int PATIENCE = 64;         // rounds of polls, nothing else being left to run
+
+uint64_t idle_world; // the world of the last such round, and how many it has seen
+int idle_rounds;
 
 } // namespace
 
@@ -128,12 +135,14 @@ static void reset_pair(Clock pair[2], const Cluster &c) {
 static void make_clocks(Cluster &cluster, Cta &c) {
   const size_t agents = static_cast<size_t>(cluster.agents);
   for (Warp &w : c.warps) {
-    for (Clock *k : {&w.C, &w.P, &w.fenced, &w.acquired}) k->reset(cluster.index, agents);
+    for (Clock *k : {&w.C, &w.P}) k->reset(cluster.index, agents);
+    for (Clocks *k : {&w.fenced, &w.acquired}) k->reset(cluster.index, agents);
     w.C.know(w.agent(GENERIC), 1);
   }
   for (NamedBarrier &b : c.named) {
     b.C.reset(cluster.index, agents);
     b.P.reset(cluster.index, agents);
+    b.lanes.resize(c.warps.size());
   }
   c.exit.reset(cluster.index, agents);
 }
@@ -156,13 +165,13 @@ static void start_cluster() {
 }
 
 static void check_remotes(const Cta &c) {
-  for (const Remote &r : c.remotes)
-    if (!c.exit.covers(r.by))
+  for (const Stamp &r : c.remotes)
+    if (!c.exit.covers(r))
       find_text(
-          Kind::REMOTE_AFTER_EXIT, r.by.site, 0,
+          Kind::REMOTE_AFTER_EXIT, r.site, 0,
           format("the access by %s to the shared memory of CTA %u may come after that CTA has "
                  "ended: nothing orders the two; a cluster_sync before the end is missing",
-                 r.who.c_str(), c.index));
+                 agent_text(r).c_str(), c.index));
 }
 
 static void run_work(size_t at) {
@@ -239,13 +248,22 @@ void let_lanes_come(Site site) { block(Wait::LANES, site); }
 
 void world_changed() { world++; }
 
+// Whoever waits for several words asks for each in turn: that it comes back to one shows that it
+// waits. The one it is held against moves on at the 1st, 2nd, 4th, 8th ... poll, so that every round
+// is seen in the end, however long it is and whatever was asked before it.
 void poll(Site site, u32 on, u32 arg) {
   Thread *t = me;
   if (t->poll_world != world) t->polls = 0;
-  const bool again = t->poll_world == world && (t->poll_site == site || t->polls > MOST_POLLS);
-  if (again) block(Wait::POLL, site, on, arg);
-  t->poll_site = site;
   t->poll_world = world;
+  if (t->polls > 0 && t->poll_site == site && t->poll_on == on) {
+    block(Wait::POLL, site, on, arg);
+    if (t->poll_world != world) t->polls = 0;
+    t->poll_world = world;
+  }
+  if ((t->polls & (t->polls - 1)) == 0) {
+    t->poll_site = site;
+    t->poll_on = on;
+  }
   t->polls++;
 }
 
@@ -316,6 +334,7 @@ static Warp *next_warp() {
 
 static void run_thread(Thread &t) {
   me = &t;
+  thread_turns = thread_turns + 1;
   loom_engine::current = &t.indices;
   fiber_switch(&scheduler, &t);
   me = nullptr;
@@ -333,18 +352,24 @@ static void run_warp(Warp &w) {
     if (!w.ready) return;
     const int lane = now.schedule.lanes_down ? 31 - __builtin_clz(w.ready) : __builtin_ctz(w.ready);
     run_thread(w.lanes[lane]);
-    if (now.schedule.order == Order::RANDOM && random_number() % 32 == 0) return;
+    if (w.ready && now.schedule.order == Order::RANDOM && random_number() % 32 == 0) return;
   }
 }
 
+// A kernel may also ask some times for what it has seen already: all get further rounds before the
+// world is called dead.
 static bool wake_pollers() {
+  if (idle_world != world) idle_rounds = 0;
+  idle_world = world;
+  const bool all = works.empty() && idle_rounds < PATIENCE;
   bool any = false;
   for (Warp *w : warps)
     for (int l = 0; l < w->size; l++)
-      if (w->lanes[l].wait == Wait::POLL && w->lanes[l].poll_world != world) {
+      if (w->lanes[l].wait == Wait::POLL && (all || w->lanes[l].poll_world != world)) {
         wake(w->lanes[l]);
         any = true;
       }
+  if (all) idle_rounds++;
   return any;
 }
 
@@ -358,11 +383,8 @@ static bool polls_anywhere() {
 }
 
 static void deadlock() {
-  const Thread *first = nullptr;
-  for (const Warp *w : warps)
-    for (int l = 0; l < w->size; l++)
-      if (!first && w->lanes[l].wait != Wait::DONE) first = &w->lanes[l];
-  const Site site = first ? first->wait_site : Site{0};
+  const Thread *culprit = deadlock_culprit(running);
+  const Site site = culprit ? culprit->wait_site : Site{0};
   const std::string dump = deadlock_dump(running);
   if (!waiting.empty() && polls_anywhere())
     find_text(
@@ -372,13 +394,20 @@ static void deadlock() {
                waiting.size()),
         dump);
   else
-    find_text(Kind::DEADLOCK, site, 0, "no thread can go on", dump);
+    find_text(Kind::DEADLOCK, site, 0,
+              "no thread can go on; " + (culprit ? deadlock_line(*culprit) : "none waits"), dump);
+}
+
+static bool room_for_cluster() {
+  const size_t threads = static_cast<size_t>(now.cluster) * now.block;
+  return now.whole_grid || running.empty() ||
+         (running.size() < static_cast<size_t>(now.schedule.resident) &&
+          (running.size() + 1) * threads <= MOST_FIBERS);
 }
 
 // One step: something runs, completes, starts or ends. False when all is done, or nothing can.
 static bool step() {
-  const size_t most = now.whole_grid ? SIZE_MAX : static_cast<size_t>(now.schedule.resident);
-  while (!waiting.empty() && running.size() < most) start_cluster();
+  while (!waiting.empty() && room_for_cluster()) start_cluster();
   early_work();
   if (Warp *w = next_warp()) {
     run_warp(*w);
@@ -411,6 +440,7 @@ void launch(const Launch &l) {
   now = l;
   stopped = false;
   world = 1;
+  idle_world = 0;
   last_warp = 0;
   rng = l.schedule.seed | 1;
   order_clusters();

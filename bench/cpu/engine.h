@@ -54,10 +54,12 @@ struct Thread : Fiber {
   Wait wait = Wait::NONE;
   Site wait_site = 0;
   u32 wait_on = 0, wait_arg = 0; // barrier address or id; parity or count
-  Site poll_site = 0;            // the last poll, the world it saw, and how many saw the same
+  Site poll_site = 0;            // a poll that another is held against, and where it asked,
+  u32 poll_on = 0;               // the world that the last one saw, and how many saw the same
   uint64_t poll_world = 0;
   int polls = 0;
-  bool cluster_arrived = false; // and since which generation of the cluster's barrier
+  bool cluster_arrived = false; // where, and since which generation of the cluster's barrier
+  Site cluster_site = 0;
   uint64_t cluster_generation = 0;
   std::shared_ptr<CopyQueue> copies;
 };
@@ -76,8 +78,8 @@ struct Warp {
   u32 ready = 0;                                   // lanes that can run
   uint32_t epochs[AGENTS_PER_WARP] = {1, 1, 1, 1}; // present ones of its agents
   Clock C, P;
-  Clock fenced;    // C at the last fence at gpu scope: what a relaxed atomic publishes
-  Clock acquired;  // what relaxed atomics brought; the next fence makes it C's
+  Clocks fenced;   // as of the last fence at gpu scope: what a relaxed atomic publishes
+  Clocks acquired; // what relaxed atomics brought; with the next fence it is known
   int size = WARP; // lanes it has
   Meeting meeting;
   std::shared_ptr<Buckets> buckets;
@@ -90,6 +92,11 @@ struct Warp {
     return {epochs[kind], cluster, agent(kind), site};
   }
   void tick(Agent kind = GENERIC); // its later accesses are of a new epoch
+  Clocks known() const { return {C, P}; }
+  void learn(const Clocks &k) {
+    C.join(k.C);
+    P.join(k.P);
+  }
 };
 
 struct Warpgroup {
@@ -117,14 +124,10 @@ struct Mbarrier {
 struct NamedBarrier {
   int arrived = 0, expected = 0;
   Site site = 0;
+  std::vector<u32> lanes; // of each warp, those that have come; of a named one
   Clock C, P;
   Clock last; // C of the round before: who comes must know that it is over
   Site last_site = 0;
-};
-
-struct Remote { // an access to this CTA's shared memory from another one
-  Stamp by;
-  std::string who;
 };
 
 struct Cta {
@@ -138,8 +141,8 @@ struct Cta {
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::vector<Warpgroup> groups;
-  std::vector<Remote> remotes;
-  Clock exit; // what its threads knew when they ended
+  std::vector<Stamp> remotes; // other CTAs' accesses to smem
+  Clock exit;                 // what its threads knew when they ended
   int live = 0;
 };
 
@@ -170,6 +173,9 @@ struct Schedule {
 Schedule schedule_of(int number, uint64_t seed);
 std::string schedule_text(const Schedule &s);
 
+// At once: each has a stack, and a process of Linux no more than 65530 mappings of memory.
+constexpr unsigned MOST_FIBERS = 30000;
+
 struct Launch {
   void (*entry)(void **args) = nullptr;
   void **args = nullptr;
@@ -184,7 +190,8 @@ void launch(const Launch &l);
 
 // ---- for primitives ----
 
-extern Thread *me; // the thread that runs
+extern Thread *me;                     // the thread that runs
+extern volatile uint64_t thread_turns; // how many times one has begun to: what a watchdog looks at
 const Launch &launched();
 std::string who(const Thread &t);                       // "thread 37 (warp 1 lane 5) of CTA 2"
 std::string who(const Warp &w, u32 lanes = 0xffffffff); // "warp 1 of CTA 2"
@@ -196,7 +203,7 @@ void wake(Thread &t);
 // Lets the other lanes of the warp come as far as they can: lanes share their clocks, and what one
 // learns after this is not to be taken for what another knew before.
 void let_lanes_come(Site site);
-// A thread that polls: blocks when it asks again, at the same place, with nothing changed since.
+// A thread that polls `on`: blocks when it has asked for it here before, with nothing changed since.
 void poll(Site site, u32 on, u32 arg);
 void world_changed(); // something that a poll may look at
 

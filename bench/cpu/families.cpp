@@ -96,16 +96,20 @@ static void ternary(std::vector<float> &x, Random &r) {
   for (float &v : x) v = static_cast<float>(r.below(3) - 1);
 }
 
-// Two products of 2^13 (with f16 accumulators 2^8) of opposite sign, far apart in K.
+// Products of 2^13 (with f16 accumulators 2^8) and of the opposite, far apart in K. Rows take turns
+// with several such pairs: no way to split K keeps them all together.
 static void cancel(Operands &o, bool narrow, Random &r) {
-  if (o.K < 2) return;
-  const int64_t k1 = r.below(o.K / 2), k2 = o.K / 2 + r.below(o.K - o.K / 2);
+  const int64_t half = o.K / 2, pairs = std::min<int64_t>(half, 4);
   const float a = narrow ? 16 : 128, b = narrow ? 16 : 64;
-  for (int64_t m = 0; m < o.M; m++) {
-    o.A(m, k1) = a;
-    o.A(m, k2) = -a;
+  for (int64_t i = 0; i < pairs; i++) {
+    const int64_t width = half / pairs, k1 = i * width + r.below(width);
+    const int64_t k2 = o.K - half + (i + 1) % pairs * width + r.below(width);
+    for (int64_t m = 0; m < o.M; m++) {
+      o.A(m, k1) = m % pairs == i ? a : 0;
+      o.A(m, k2) = -o.A(m, k1);
+    }
+    for (int64_t n = 0; n < o.N; n++) o.B(k1, n) = o.B(k2, n) = b;
   }
-  for (int64_t n = 0; n < o.N; n++) o.B(k1, n) = o.B(k2, n) = b;
 }
 
 // A normal number other than zero, of any exponent; or, where rows are added, an integer.

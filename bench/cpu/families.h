@@ -1,7 +1,7 @@
 // families.h -- multiplications whose every result is known exactly, whatever the order of the sums.
 //
 //   ternary  A and B of -1, 0, 1: small integers all the way
-//   cancel   the same with two columns of large products that cancel: narrow partial sums show
+//   cancel   the same with pairs of large products that cancel: narrow partial sums show
 //   onehot   rows of A pick rows of B: which k goes where
 //   slice    each row of A lives in one sixteenth of K: all of K is summed, once
 //   special  one NaN in A, one Inf in B: they show in their row and column, and nowhere else

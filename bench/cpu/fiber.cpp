@@ -45,6 +45,8 @@ void fiber_release(Fiber *f) {
   f->stack = nullptr;
 }
 
+const unsigned char *fiber_stack_end(const Fiber &f) { return f.stack + STACK; }
+
 static void forget_frames(const Fiber *f) {
 #if WITH_ASAN // what the last kernel left on this stack is nobody's any more
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -19,5 +19,6 @@ struct Fiber {
 void fiber_prepare(Fiber *f, int skew, void (*entry)());
 void fiber_switch(Fiber *from, Fiber *to);
 void fiber_release(Fiber *f); // its stack is for others
+const unsigned char *fiber_stack_end(const Fiber &f);
 
 } // namespace cpu

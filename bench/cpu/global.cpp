@@ -140,7 +140,7 @@ void global_touch(Region &r, size_t offset, size_t bytes, const Access &a) {
   }
   if (a.write) {
     if (r.use == Use::OUTPUT) check_output(r, offset, bytes, a);
-    world_changed();
+    if (!a.atomic) world_changed(); // an atomic may find that it changes nothing
   }
   const Found f = r.shadow.touch(offset, bytes, a);
   if (f.kind != Conflict::NONE) tell(f, r, a);

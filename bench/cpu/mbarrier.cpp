@@ -82,6 +82,14 @@ static void check_init_seen(const Mbarrier &m, const Cta &c, u32 offset, Site si
          name_of(offset).c_str(), c.index);
 }
 
+// Of all that uses a barrier the shadow keeps a record, so that its memory can become something else's
+// only after it.
+static void record_use(Cta &c, u32 offset, bool changes, Site site) {
+  Access a = ordinary(changes, site);
+  a.atomic = true;
+  c.shadow.touch(offset, 8, a);
+}
+
 Mbarrier *mbarrier_at(u32 address, bool async, Site site, Cta **owner) {
   Cluster &cluster = *me->cta->cluster;
   const u32 rank = address >> RANK_SHIFT, offset = (address & OFFSET_MASK) - SMEM_BASE;
@@ -101,10 +109,10 @@ Mbarrier *mbarrier_at(u32 address, bool async, Site site, Cta **owner) {
   }
   Mbarrier &m = it->second;
   check_init_seen(m, c, offset, site);
-  if ((async || &c != me->cta) && !m.fenced)
+  if (async && !m.fenced && !me->warp->P.covers(m.init))
     find(Kind::BARRIER, site, m.init.site,
-         "%s is used by %s without fence_mbar_init after its initialisation",
-         name_of(offset).c_str(), async ? "the asynchronous proxy" : "another CTA");
+         "%s is used by the asynchronous proxy without fence_mbar_init after its initialisation",
+         name_of(offset).c_str());
   if (owner) *owner = &c;
   return &m;
 }
@@ -120,14 +128,14 @@ static Mbarrier *local(u32 address, Site site) {
 }
 
 // An arrival at another CTA's barrier is an access to its memory.
-static void remember_remote(Cta &c, Site site) {
+static void check_remote(Cta &c, Site site) {
   if (&c == me->cta) return;
   if (!knows_started(me->warp->C, c))
     find(
         Kind::BARRIER, site, 0,
         "an arrival at CTA %u, which may not have started yet: a cluster_sync before it is missing",
         c.index);
-  c.remotes.push_back({me->warp->stamp(site), who(*me)});
+  remember_remote(c, me->warp->stamp(site));
 }
 
 // ---- waiting ----
@@ -137,20 +145,29 @@ static void acquire(const Mbarrier &m) {
   me->warp->P.join(m.P[1]);
 }
 
-static void wait_for(Mbarrier &m, u32 offset, u32 parity, Site site) {
-  const uint64_t from = m.phase;
+static const Mbarrier &awaited(u32 offset, Site site) {
+  const auto it = me->cta->barriers.find(offset);
+  if (it == me->cta->barriers.end())
+    find_and_stop(Kind::BARRIER, site, 0, "%s is invalidated while a thread waits for it",
+                  name_of(offset).c_str());
+  return it->second;
+}
+
+static void wait_for(const Mbarrier *m, u32 offset, u32 parity, Site site) {
+  const uint64_t from = m->phase;
   SiteInfo &info = site_info(site);
   info.count.waits++;
-  if ((m.phase & 1) == parity) info.count.blocked++;
-  while ((m.phase & 1) == parity) {
+  if ((from & 1) == parity) info.count.blocked++;
+  while ((m->phase & 1) == parity) {
     block(Wait::MBARRIER, site, offset, parity);
-    if (m.phase >= from + 2)
-      find_and_stop(Kind::BARRIER, site, m.last_arrival,
+    m = &awaited(offset, site);
+    if (m->phase >= from + 2)
+      find_and_stop(Kind::BARRIER, site, m->last_arrival,
                     "%s went through two phases while a thread waited for the first: the parity it "
                     "waits for can no longer tell them apart",
                     name_of(offset).c_str());
   }
-  acquire(m);
+  acquire(*m);
 }
 
 } // namespace cpu
@@ -184,7 +201,10 @@ void mbar_inval(u32 bar, site at) {
     if (m->pending != m->expected || m->tx != 0)
       find(Kind::BARRIER, s, m->last_arrival, "%s is invalidated in the middle of a phase",
            name_of(offset_of(bar)).c_str());
-    me->cta->barriers.erase(offset_of(bar));
+    Cta &c = *me->cta;
+    c.barriers.erase(offset_of(bar));
+    shared_touch(c, offset_of(bar), 8, ordinary(true, s)); // after all that has used it
+    c.shadow.set_initialised(offset_of(bar), 8, false);
   }
 }
 
@@ -200,7 +220,8 @@ void mbar_arrive(u32 bar, bool cluster, site at) {
   Cta *c = me->cta;
   Mbarrier *m = cluster ? mbarrier_at(bar, false, s, &c) : local(bar, s);
   if (!m) return;
-  remember_remote(*c, s);
+  check_remote(*c, s);
+  record_use(*c, offset_of(bar), true, s);
   arrive(*c, offset_of(bar), *m, me->warp->C, me->warp->P, s);
   me->warp->tick();
 }
@@ -213,6 +234,7 @@ void mbar_expect_tx(u32 bar, u32 bytes, bool arrives, site at) {
   if (m->tx >= 1 << 20)
     find(Kind::BARRIER, s, 0, "%s is told of %lld bytes: 2^20-1 are its most",
          name_of(offset_of(bar)).c_str(), static_cast<long long>(m->tx));
+  record_use(*me->cta, offset_of(bar), true, s);
   if (!arrives) return;
   arrive(*me->cta, offset_of(bar), *m, me->warp->C, me->warp->P, s);
   me->warp->tick();
@@ -221,15 +243,18 @@ void mbar_expect_tx(u32 bar, u32 bytes, bool arrives, site at) {
 void mbar_wait(u32 bar, u32 parity, bool cluster_scope, site at) {
   const Site s = site_of(cluster_scope ? "mbar_wait_cluster" : "mbar_wait", at);
   if (parity > 1) find(Kind::BARRIER, s, 0, "parity %u: 0 and 1 exist", parity);
-  Mbarrier *m = local(bar, s);
-  if (m) wait_for(*m, offset_of(bar), parity & 1, s);
+  const Mbarrier *m = local(bar, s);
+  if (!m) return;
+  record_use(*me->cta, offset_of(bar), false, s);
+  wait_for(m, offset_of(bar), parity & 1, s);
 }
 
 bool mbar_try(u32 bar, u32 parity, site at) {
   const Site s = site_of("mbar_try", at);
-  Mbarrier *m = local(bar, s);
-  if (!m) return true;
   poll(s, offset_of(bar), parity & 1);
+  const Mbarrier *m = local(bar, s);
+  if (!m) return true;
+  record_use(*me->cta, offset_of(bar), false, s);
   if ((m->phase & 1) == (parity & 1)) return false;
   acquire(*m);
   return true;

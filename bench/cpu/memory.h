@@ -21,6 +21,8 @@ struct SharedSpan {
 SharedSpan shared_at(u32 address, size_t bytes, size_t align, bool cluster, Site site);
 // Data accesses; those of another CTA are also kept for the check of its exit.
 void shared_touch(Cta &cta, u32 offset, size_t bytes, const Access &a);
+// An access to this CTA's memory from another one: looked at when it ends.
+void remember_remote(Cta &cta, const Stamp &by);
 // Bytes that an asynchronous write will replace: filled with NaNs until it does.
 void shared_poison(Cta &cta, u32 offset, size_t bytes);
 

@@ -120,4 +120,19 @@ OTHERS_LOCALS bool fragment_take(Fragment &f) {
   return other == 0;
 }
 
+OTHERS_LOCALS void frames_take(Frames &f, const void *begin, const void *end) {
+  f.begin = static_cast<const unsigned char *>(begin);
+  f.bytes.resize(static_cast<size_t>(static_cast<const unsigned char *>(end) - f.begin));
+  for (size_t i = 0; i < f.bytes.size(); i++) f.bytes[i] = f.begin[i];
+}
+
+OTHERS_LOCALS bool frames_hold(const Frames &f, const void *at, size_t bytes) {
+  const unsigned char *now = static_cast<const unsigned char *>(at);
+  if (now < f.begin || now + bytes > f.begin + f.bytes.size()) return true;
+  const unsigned char *then = f.bytes.data() + (now - f.begin);
+  unsigned char other = 0;
+  for (size_t i = 0; i < bytes; i++) other |= static_cast<unsigned char>(now[i] ^ then[i]);
+  return other == 0;
+}
+
 } // namespace cpu

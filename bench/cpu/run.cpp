@@ -19,13 +19,14 @@ static bool takes(const loom_desc &d, int arg) {
   return std::find(d.arg, d.arg + d.nargs, arg) != d.arg + d.nargs;
 }
 
-// Kernels that take factors get some where the sums are small integers; the others run with beta = 0
-// and a C of NaNs, which must not be read.
+// Kernels that take factors get some where the sums are small integers: eighths, whose products have
+// more digits than the result, so that a second rounding shows. The others run with beta = 0 and a C of
+// NaNs, which must not be read.
 static Factors factors_of(const Job &job, const loom_desc &d, Family f) {
   Factors x;
   const bool small = f == Family::TERNARY || f == Family::CANCEL || f == Family::SLICE;
-  if (small && takes(d, LOOM_ARG_ALPHA)) x.alpha = 2;
-  if (small && takes(d, LOOM_ARG_BETA)) x.beta = 0.5;
+  if (small && takes(d, LOOM_ARG_ALPHA)) x.alpha = 13.625f;
+  if (small && takes(d, LOOM_ARG_BETA)) x.beta = 0.375f;
   if (job.has_alpha) x.alpha = job.alpha;
   if (job.has_beta) x.beta = job.beta;
   return x;

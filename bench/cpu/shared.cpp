@@ -72,6 +72,16 @@ static int rank_of(const Stamp &by, const Cta &c) {
   return by.agent / ((c.cluster->agents - 1) / static_cast<int>(c.cluster->ctas.size()));
 }
 
+// Of one agent the last access stands for those before it.
+void remember_remote(Cta &c, const Stamp &by) {
+  for (Stamp &r : c.remotes)
+    if (r.agent == by.agent) {
+      r = by;
+      return;
+    }
+  c.remotes.push_back(by);
+}
+
 // Another CTA's memory: it must have started, and (at its exit) not have ended.
 static void check_remote(Cta &c, const Access &a) {
   if (!knows_started(*a.reads, c))
@@ -79,12 +89,7 @@ static void check_remote(Cta &c, const Access &a) {
          "a %s by %s of the shared memory of CTA %u, which may not have started yet: a "
          "cluster_sync before it is missing",
          verb(a.write), agent_text(a.by).c_str(), c.index);
-  for (Remote &r : c.remotes)
-    if (r.by.agent == a.by.agent) {
-      r.by = a.by;
-      return;
-    }
-  c.remotes.push_back({a.by, agent_text(a.by)});
+  remember_remote(c, a.by);
 }
 
 // What is missing, as far as the clocks tell.

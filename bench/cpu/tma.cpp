@@ -185,11 +185,23 @@ static void load(const Box &box, u32 dst, u32 bar, u16 mask, Site site) {
   });
 }
 
+// What a store needs of its box: what goes nowhere may hold anything.
+static std::vector<Piece> pieces_stored(const Box &box, u32 offset,
+                                        const std::vector<Move> &moves) {
+  std::vector<Piece> pieces;
+  u32 bytes = 0;
+  for (const Move &m : moves) {
+    pieces.push_back({m.shared, m.bytes});
+    bytes += m.bytes;
+  }
+  return bytes == box.bytes() ? pieces_of(box, offset) : pieces;
+}
+
 static void store(const Box &box, u32 src, Site site) {
   const SharedSpan from = shared_at(src, box.extent(), box.align(), false, site);
   if (!check_place(box, true, site) || !from) return;
-  store_reads(pieces_of(box, from.offset), site);
   const std::vector<Move> moves = moves_of(box, from.offset, store_writes(site));
+  store_reads(pieces_stored(box, from.offset, moves), site);
   StoreGroup &g = *my_copies().store_open;
   g.moves.insert(g.moves.end(), moves.begin(), moves.end());
   g.site = site;

@@ -2,6 +2,7 @@
 // what snprintf makes of numbers and texts that stay where they are, and end the process.
 #include "watchdog.h"
 
+#include "engine.h"
 #include "run.h"
 
 #include <csignal>
@@ -20,8 +21,8 @@ constexpr bool WITH_ASAN = false;
 #endif
 
 static int answer_fd;
-static uint64_t calls_seen;
-static int idle_seconds;
+static uint64_t calls_seen, turns_seen;
+static int idle_seconds, alone_seconds; // without a call; without a turn of another thread
 
 static void answer_and_end(const char *kind, const char *why) {
   char line[1024];
@@ -39,10 +40,17 @@ static void answer_and_end(const char *kind, const char *why) {
 
 static void on_second(int) {
   if (!run_active || site_calls != calls_seen) idle_seconds = 0;
+  if (!run_active || thread_turns != turns_seen) alone_seconds = 0;
   calls_seen = site_calls;
-  if (run_active && ++idle_seconds > SECONDS)
+  turns_seen = thread_turns;
+  if (!run_active) return;
+  if (++idle_seconds > SECONDS)
     answer_and_end("endless",
                    "the kernel computed for 10 s without an instruction of the vocabulary");
+  if (++alone_seconds > 2 * SECONDS)
+    answer_and_end("endless",
+                   "a thread ran for 20 s and waited for nothing: a loop until another thread "
+                   "writes has to poll with ld_acquire, ld_relaxed or mbar_try");
 }
 
 static void on_crash(int signal) {
@@ -54,9 +62,10 @@ static void on_crash(int signal) {
     raise(signal);
     return;
   }
-  const char *what = signal == SIGFPE ? "the kernel divides by zero"
-                     : signal == SIGILL
-                         ? "the kernel runs into an undefined instruction"
+  const char *what = signal == SIGFPE   ? "the kernel divides by zero"
+                     : signal == SIGILL ? "the kernel runs into an undefined instruction"
+                     : signal == SIGABRT
+                         ? "the kernel ends itself: abort, or an exception that nobody catches"
                          : "the kernel reads or writes outside its variables, or its stack is full";
   answer_and_end("crash", what);
 }
@@ -76,7 +85,8 @@ void watchdog_start(int fd) {
   other.ss_size = sizeof stack;
   sigaltstack(&other, nullptr);
   if (!WITH_ASAN) // which tells more
-    for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) handle(s, on_crash, SA_ONSTACK | SA_NODEFER);
+    for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+      handle(s, on_crash, SA_ONSTACK | SA_NODEFER);
   handle(SIGPROF, on_second, SA_RESTART | SA_ONSTACK);
   const itimerval every = {{1, 0}, {1, 0}};
   setitimer(ITIMER_PROF, &every, nullptr);

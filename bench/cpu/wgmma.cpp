@@ -100,30 +100,50 @@ static std::shared_ptr<Tile> new_tile(WgmmaQueue &q, Meeting *m) {
   return t;
 }
 
-// The accumulators of an operation, made its own.
-static std::shared_ptr<Tile> claim_tile(WgmmaQueue &q, Meeting *m, Site site) {
-  const WgmmaLane &how = lane_of(m, 0);
+// The tile of these registers, where they have been one before. The order of operations on the same
+// accumulators is only kept among those of one shape.
+static std::shared_ptr<Tile> known_tile(WgmmaQueue &q, Meeting *m, Site site) {
+  const loom_engine::wgmma_kind &kind = *lane_of(m, 0).kind;
   std::shared_ptr<Tile> t;
   for (const auto &x : q.tiles)
     if (same_arrays(*x, m)) t = x;
-  if (t && (t->n != how.kind->n || t->f16_acc != how.kind->f16_acc)) {
-    if (t->in_flight)
-      find_and_stop(
-          Kind::REGISTERS, site, t->last,
-          "accumulators of an operation in flight, but of another shape: wgmma_wait first");
-    q.tiles.erase(std::find(q.tiles.begin(), q.tiles.end(), t));
-    t = nullptr;
+  if (!t || (t->n == kind.n && t->f16_acc == kind.f16_acc)) return t;
+  if (t->in_flight)
+    find_and_stop(Kind::REGISTERS, site, t->last,
+                  "accumulators of an operation in flight, but of another shape: wgmma_wait first");
+  if (t->fences == q.fences)
+    find(Kind::REGISTERS, site, t->last,
+         "accumulators of an operation of another shape, and no wgmma_fence between the two");
+  q.tiles.erase(std::find(q.tiles.begin(), q.tiles.end(), t));
+  return nullptr;
+}
+
+// Registers that are met for the first time: what they held is known of the first fence alone.
+static bool held_at_fence(const WgmmaQueue &q, Meeting *m, bool fragment, size_t bytes) {
+  for (size_t i = 0; i < q.frames.size(); i++) {
+    const WgmmaLane &lane = lane_of(m, static_cast<int>(i));
+    const void *registers = fragment ? static_cast<const void *>(lane.fragment) : lane.d;
+    if (!frames_hold(q.frames[i], registers, bytes)) return false;
   }
+  return true;
+}
+
+// The accumulators of an operation, made its own.
+static std::shared_ptr<Tile> claim_tile(WgmmaQueue &q, Meeting *m, Site site) {
+  std::shared_ptr<Tile> t = known_tile(q, m, site);
   const bool fresh = !t;
   if (fresh) t = new_tile(q, m);
+  const size_t bytes = static_cast<size_t>(t->f16_acc ? t->n : 2 * t->n); // of each thread
   if (t->in_flight == 0) {
-    if (how.accumulate && !tile_take(*t) && !fresh)
+    const bool used = lane_of(m, 0).accumulate, same = used && tile_take(*t);
+    if (used && !(fresh ? held_at_fence(q, m, false, bytes) : same))
       find(Kind::REGISTERS, site, t->last,
            "accumulators were written since the last wgmma_fence: it has to come between");
     tile_poison(*t);
   }
   t->in_flight++;
   t->last = site;
+  t->fences = q.fences;
   return t;
 }
 
@@ -138,7 +158,8 @@ static std::shared_ptr<const Fragment> claim_fragment(WgmmaQueue &q, Meeting *m,
     known = &q.fragments.back();
   }
   for (int i = 0; i < WARPGROUP; i++) known->at[i] = lane_of(m, i).fragment;
-  if (!fragment_take(*known) && !fresh)
+  const bool same = fragment_take(*known);
+  if (!(fresh ? held_at_fence(q, m, true, sizeof known->bits[0]) : same))
     find(Kind::REGISTERS, site, 0,
          "the registers of A were written since the last wgmma_fence: it has to come between");
   return std::make_shared<Fragment>(*known);
@@ -152,7 +173,9 @@ static void release_operations(WgmmaGroup &g, Site wait) {
     Fragment now = *o.fragment;
     if (!fragment_take(now))
       find(Kind::REGISTERS, o.site, wait,
-           "the registers of A were written between wgmma and the wgmma_wait that covers it");
+           "the registers of A were written between wgmma and the wgmma_wait that covers it (what "
+           "is "
+           "in flight needs arrays of its own)");
   }
 }
 
@@ -161,6 +184,7 @@ static void deliver(Tile &t, Site wait) {
     find(Kind::REGISTERS, t.last, wait,
          "accumulator registers touched between wgmma and wgmma_wait");
   tile_give(t);
+  if (t.f16_acc) tile_take(t); // a NaN has one form there
 }
 
 // ---- one instruction of 128 threads ----
@@ -190,7 +214,7 @@ static void issue(Warpgroup &g, Meeting *m, Site site) {
   if (n < 8 || n > WGMMA_N || n % 8 != 0)
     find_and_stop(Kind::DESCRIPTOR, site, 0, "wgmma of n = %d: multiples of 8 up to 256 exist", n);
   check_uniform(m, site);
-  if (!q.fenced)
+  if (q.fences == 0)
     find(Kind::REGISTERS, site, 0, "the first wgmma of a warpgroup, and no wgmma_fence before it");
   Operation o = {};
   o.n = n;
@@ -245,9 +269,12 @@ static void wait_for(Warpgroup &g, int pending, Site site) {
 }
 
 // What registers hold now is what the next operations may rely on.
-static void fence(Warpgroup &g) {
+static void fence(Warpgroup &g, Meeting *m) {
   WgmmaQueue &q = queue_of(g);
-  q.fenced = true;
+  q.frames.resize(q.fences++ == 0 ? WARPGROUP : 0);
+  for (size_t i = 0; i < q.frames.size(); i++)
+    frames_take(q.frames[i], m->operands[i],
+                fiber_stack_end(g.warp(static_cast<int>(i / WARP)).lanes[i % WARP]));
   for (const auto &t : q.tiles)
     if (!t->in_flight) tile_take(*t);
   for (Fragment &f : q.fragments) fragment_take(f);
@@ -273,8 +300,9 @@ namespace loom_engine {
 using namespace cpu;
 
 void wgmma_fence(site at) {
-  if (Meeting *m = meet_four_warps(site_of("wgmma_fence", at), nullptr)) {
-    fence(my_warpgroup());
+  // The kernel's frames lie behind this one.
+  if (Meeting *m = meet_four_warps(site_of("wgmma_fence", at), __builtin_frame_address(0))) {
+    fence(my_warpgroup(), m);
     meeting_over(m);
   }
 }

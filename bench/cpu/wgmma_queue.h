@@ -26,12 +26,19 @@ struct Tile {
   std::vector<float> value; // [64][n]: in flight, what is computed; else what is known of registers
   int in_flight = 0;        // operations no wait has covered
   Site last = 0;            // the newest operation
+  uint32_t fences = 0;      // of its warpgroup before that
 };
 
 // The first operand where registers hold it: four of each thread.
 struct Fragment {
   const u32 *at[WARPGROUP] = {};
   u32 bits[WARPGROUP][4];
+};
+
+// A thread's frames: registers that no operation has named so far are somewhere among them.
+struct Frames {
+  const unsigned char *begin = nullptr;
+  std::vector<unsigned char> bytes;
 };
 
 struct Operation {
@@ -56,7 +63,8 @@ struct WgmmaQueue {
   std::deque<std::shared_ptr<WgmmaGroup>> groups; // committed, not waited for
   std::vector<std::shared_ptr<Tile>> tiles;       // all that have been met
   std::vector<Fragment> fragments;                // as at the last fence, or when last used
-  bool fenced = false;                            // at least once
+  uint32_t fences = 0;                            // so far
+  std::vector<Frames> frames; // of each thread, at the first fence, until the second
 };
 
 // ---- operation.cpp ----
@@ -76,5 +84,8 @@ bool tile_poisoned(const Tile &t);
 void tile_give(const Tile &t); // value to registers
 // Reads a fragment from its registers; false where that changed it.
 bool fragment_take(Fragment &f);
+void frames_take(Frames &f, const void *begin, const void *end);
+// Do these bytes hold what they held then? True for those that are not among the frames.
+bool frames_hold(const Frames &f, const void *at, size_t bytes);
 
 } // namespace cpu

@@ -313,7 +313,7 @@ LOOM_FN void mma_m16n8k8_f16(u32 (&d)[2], const u32 (&a)[2], u32 b0) {
                : "r"(a[0]), "r"(a[1]), "r"(b0));
 }
 
-#if __CUDA_ARCH__ >= 900
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900 // the pass for the host reads kernels too
 #include "loom_hopper.cuh"
 #endif
 #endif // __CUDACC__

@@ -228,7 +228,7 @@ LOOM_FN bool elect_one() {
 // Index of this thread's warpgroup, the same register value in all of its lanes.
 LOOM_FN int warpgroup_index() { return __shfl_sync(0xffffffffu, threadIdx.x / 128, 0); }
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
 // Hands registers back to, or takes them from, the CTA's pool; every warp of a warpgroup must.
 template <int regs> LOOM_FN void setmaxnreg_dec() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(regs));

@@ -7,7 +7,8 @@
 // wgmma_rs takes a from registers: those of mma_m16n8k16, rows 16*w onwards. wgmma_f16 and
 // wgmma_f16_rs accumulate in f16: register i holds elements 2*i (low half) and 2*i + 1.
 // The instructions are asynchronous: wgmma_fence, some wgmma, wgmma_commit, wgmma_wait<pending>.
-// ptxas must see one straight line of them, with every accumulator index a constant.
+// ptxas must see one straight line of them, with every accumulator index a constant. Until a wait
+// covers it, an instruction owns its registers, those of a too: each in flight has arrays of its own.
 
 enum : int { K_MAJOR = 0, MN_MAJOR = 1 }; // which index of a tile is contiguous in memory
 

@@ -111,6 +111,19 @@ void stores(void **) { // an even number of rows up, clipped at the right and be
   }
 }
 
+void store_clipped(void **) { // only what lies in the tensor was written: 8 rows of 16 columns
+  const u32 t = threadIdx.x;
+  if (t < 16) sts_words<4>(at(1024 + 64 * (t / 2) + 16 * (t % 2)), {{7, 7, 7, 7}});
+  fence_proxy_async();
+  warp_sync();
+  if (t == 0) {
+    tma_store_2d(&maps[1][0], at(1024), 56, 32);
+    tma_store_commit();
+    tma_store_wait<0>();
+    check(region("to").bytes[2 * (39 * PITCH + 70)] == 7);
+  }
+}
+
 void multicast(void **) { // one CTA loads for both
   start_barrier(1);
   if (threadIdx.x == 0) mbar_expect_tx(at(0), 1024);
@@ -137,6 +150,23 @@ void copies(void **) {
   check(memcmp(smem + 16 * t, memory + 16 * t, 16) == 0);
   check(memcmp(smem + 1024 + 8 * t, t % 2 ? zeros : memory + 8 * t, 8) == 0);
   check(memcmp(smem + 2048 + 4 * t, memory + 4 * t, 4) == 0);
+}
+
+void copies_in_groups(void **) { // empty ones too, and not as many in each lane
+  const u32 t = threadIdx.x, more = t % 3;
+  cp_async_commit();
+  for (u32 i = 0; i <= more; i++) {
+    cp_async_16<f16>(at(512 * i + 16 * t), from, 8 * (int)t, true);
+    cp_async_commit();
+  }
+  if (t % 2) cp_async_commit();
+  cp_async_wait<2>(); // all but the last two groups, whatever is in them
+  if (t % 6 == 5) check(lds_words<1>(at(16 * t)).w[0] != 0xffffffff);
+  cp_async_wait<0>();
+  warp_sync();
+  const u32 other = t ^ 1;
+  for (u32 i = 0; i <= other % 3; i++)
+    check(lds_words<1>(at(512 * i + 16 * other)).w[0] != 0xffffffff);
 }
 
 void copies_arrive(void **) { // at an mbarrier, one arrival of each thread
@@ -231,6 +261,17 @@ void store_unfenced(void **) {
     tma_store_wait_read<0>();
   }
 }
+void store_unset(void **) { // the last 16 bytes of what it takes
+  const u32 t = threadIdx.x;
+  if (t < 15) sts_words<4>(at(1024 + 64 * (t / 2) + 16 * (t % 2)), {{7, 7, 7, 7}});
+  fence_proxy_async();
+  warp_sync();
+  if (t == 0) {
+    tma_store_2d(&maps[1][0], at(1024), 56, 32);
+    tma_store_commit();
+    tma_store_wait_read<0>();
+  }
+}
 void store_unwaited(void **) {
   store_words();
   fence_proxy_async();
@@ -265,6 +306,11 @@ void copy_unwaited(void **) {
   cp_async_commit();
   lds_words<1>(at(16 * threadIdx.x));
 }
+void copy_uncommitted(void **) { // a wait is for groups
+  cp_async_16<f16>(at(16 * threadIdx.x), from, 0, true);
+  cp_async_wait<0>();
+  lds_words<1>(at(16 * threadIdx.x));
+}
 void copy_odd(void **) { cp_async_16<f16>(at(16 * threadIdx.x), from, 4, true); }
 void bulk_odd(void **) {
   start_barrier(1);
@@ -275,8 +321,10 @@ const Case cases[] = {
     {"loads", loads, 64, 1, nullptr, ""},
     {"stores", stores, 32, 1, nullptr, ""},
     {"narrow", narrow, 32, 1, nullptr, ""},
+    {"store_clipped", store_clipped, 32, 1, nullptr, ""},
     {"multicast", multicast, 32, 2, nullptr, ""},
     {"copies", copies, 32, 1, nullptr, ""},
+    {"copies_in_groups", copies_in_groups, 32, 1, nullptr, ""},
     {"copies_arrive", copies_arrive, 64, 1, nullptr, ""},
     {"bulk", bulk, 32, 2, nullptr, ""},
     {"load_unwaited", load_unwaited, 32, 1, "race", "wait for the mbarrier"},
@@ -287,10 +335,12 @@ const Case cases[] = {
     {"load_not_a_map", load_not_a_map, 32, 1, "descriptor", "nothing encoded it"},
     {"load_no_fence", load_no_fence, 32, 1, "barrier", ""},
     {"store_unfenced", store_unfenced, 32, 1, "race", "fence_proxy_async"},
+    {"store_unset", store_unset, 32, 1, "uninitialised", ""},
     {"store_unwaited", store_unwaited, 32, 1, "remote-after-exit", "tma_store_wait_read"},
     {"store_uncommitted", store_uncommitted, 32, 1, "remote-after-exit", "tma_store_commit"},
     {"store_overwritten", store_overwritten, 32, 1, "race", "tma_store_wait_read"},
     {"copy_unwaited", copy_unwaited, 32, 1, "race", "cp_async_wait"},
+    {"copy_uncommitted", copy_uncommitted, 32, 1, "race", "cp_async_wait"},
     {"copy_odd", copy_odd, 32, 1, "misaligned", ""},
     {"bulk_odd", bulk_odd, 32, 1, "misaligned", "multiple of 16"},
 };

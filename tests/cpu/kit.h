@@ -10,8 +10,9 @@ struct Case {
   const char *name;
   void (*kernel)(void **);
   unsigned block, cluster;
-  const char *kind; // of a finding; null: none, and the kernel's own check
-  const char *text; // a part of what it says
+  const char *kind;  // of a finding; null: none, and the kernel's own check
+  const char *text;  // a part of what it says
+  unsigned grid = 0; // 0: one cluster
 };
 
 static bool right; // what kernels check themselves
@@ -30,7 +31,9 @@ static void run(const Case &c, int number, const char *with) {
   right = true;
   cpu::Launch l;
   l.entry = c.kernel;
-  l.grid = l.cluster = c.cluster;
+  l.cluster = c.cluster;
+  l.grid = c.grid ? c.grid : c.cluster;
+  l.whole_grid = c.grid > 0;
   l.block = c.block;
   l.smem = 8192;
   l.schedule = cpu::schedule_of(number, 1);

@@ -382,6 +382,14 @@ bug("turn never passed", "pingpong tn",
 ]],
   "",
   "deadlock", "the other consumer waits for ever")
+bug("named barrier by halves of warps", "multicast",
+  "named_sync(1, 128); // all four warps",
+  "if (lane < 16) named_sync(1, 64); // all four warps",
+  "diverged", "it counts whole warps")
+bug("turn passed twice", "pingpong tn",
+  "      named_arrive(turn + (consumer ^ 1), 256);\n",
+  "      named_arrive(turn + (consumer ^ 1), 256);\n      named_arrive(turn + (consumer ^ 1), 256);\n",
+  "barrier", "the second one takes the other consumer's place")
 bug("turn passed to itself", "pingpong tn",
   "named_arrive(turn + (consumer ^ 1), 256)",
   "named_arrive(turn + consumer, 256)",
@@ -657,6 +665,16 @@ bug("no fence before the count", "splitk fence",
     const u32 before]],
   "    const u32 before",
   "race", "the partial tile is not released")
+bug("fence before the barrier", "splitk fence",
+  "  cta_sync(); // the whole partial tile is written, and the arrival releases it\n"
+    .. "  if (threadIdx.x == 0) {\n    fence_gpu();\n",
+  "  fence_gpu();\n  cta_sync(); // the whole partial tile is written, and the arrival releases it\n"
+    .. "  if (threadIdx.x == 0) {\n",
+  "race", "it comes before what other warps have written is known")
+bug("counted by every warp", "splitk acq_rel",
+  "  if (threadIdx.x == 0) {\n    const u32 before",
+  "  if (threadIdx.x % 32 == 0) {\n    const u32 before",
+  "race wrong-result unwritten written-twice", "one CTA counts for four")
 bug("no fence after the count", "splitk fence",
   [[splits - 1);
     fence_gpu();]],
@@ -708,6 +726,14 @@ bug("share of k rounded down", "splitk acq_rel",
   "((K + tile_k - 1) / tile_k + splits - 1) / splits * tile_k",
   "(K + tile_k - 1) / tile_k / splits * tile_k",
   "wrong-result", "what is left over is nobody's")
+bug("partial sums rounded to 16 bits", "splitk acq_rel",
+  "acc[j][i] += number(w.w[i]);",
+  "acc[j][i] += to_float(from_float<f16>(number(w.w[i])));",
+  "wrong-result", "large sums of opposite sign no longer cancel")
+bug("rounded before C is added", "splitk acq_rel",
+  "float v = alpha * acc[j][i];",
+  "float v = to_float(from_float<f16>(alpha * acc[j][i]));",
+  "wrong-result", "two roundings where there is one")
 bug("C read with beta 0", "splitk acq_rel",
   "if (beta != 0.f) v +=",
   "v +=",
@@ -783,6 +809,10 @@ bug("sums read without the cluster barrier", "dsmem stc",
   "  cluster_sync(); // the sums are written",
   "  cta_sync(); // the sums are written",
   "race uninitialised", "CTA 1 may not have stored them")
+bug("cluster barrier in two branches", "dsmem stc",
+  "  cluster_sync(); // the sums are written",
+  "  if (threadIdx.x % 32 < 16)\n    cluster_sync();\n  else\n    cluster_sync(); // the sums are written",
+  "diverged", "it is one instruction for a whole warp")
 bug("cluster barrier without a wait", "dsmem stc",
   "  cluster_sync(); // the sums are written",
   "  cluster_arrive(); // the sums are written",
