@@ -13,18 +13,31 @@
 
 const int baseline_layout[PROBLEM_BASES] = {LOOM_NN, LOOM_TN};
 
-bool baseline_call(struct problem *p, int layout, struct ring *c, int set,
-                   cublasComputeType_t compute, struct fault *f) {
-  const float one = 1, zero = 0;
-  const unsigned short half_one = 0x3c00, half_zero = 0; /* scalars have the compute type */
+cublasComputeType_t baseline_compute(const struct problem *p) {
+  return p->acc == LOOM_ACC_F16 ? CUBLAS_COMPUTE_16F : CUBLAS_COMPUTE_32F;
+}
+
+cudaDataType_t baseline_type(const struct problem *p) {
+  return p->dtype == LOOM_F16 ? CUDA_R_16F : CUDA_R_16BF;
+}
+
+void baseline_scalars(struct baseline_scalars *s, cublasComputeType_t compute) {
   bool half = compute == CUBLAS_COMPUTE_16F;
-  cudaDataType_t type = p->dtype == LOOM_F16 ? CUDA_R_16F : CUDA_R_16BF;
+  *s = (struct baseline_scalars){.f32 = {1, 0}, .f16 = {0x3c00, 0}};
+  s->one = half ? (const void *)&s->f16[0] : &s->f32[0];
+  s->zero = half ? (const void *)&s->f16[1] : &s->f32[1];
+}
+
+bool baseline_call(struct problem *p, int layout, struct ring *c, int set,
+                   cublasComputeType_t compute, cublasGemmAlgo_t algo, struct fault *f) {
   struct problem_blas b = problem_blas(p, layout);
-  return CUBLAS(f, cublasGemmEx(p->gpu->blas, b.op_b, b.op_a, b.n, b.m, b.k,
-                                half ? (const void *)&half_one : &one, problem_set(&p->b, set),
-                                type, b.ldb, problem_set(&p->a, set), type, b.lda,
-                                half ? (const void *)&half_zero : &zero, problem_set(c, set), type,
-                                b.ldc, compute, CUBLAS_GEMM_DEFAULT));
+  struct baseline_scalars scalar;
+  cudaDataType_t type = baseline_type(p);
+  baseline_scalars(&scalar, compute);
+  return CUBLAS(f,
+                cublasGemmEx(p->gpu->blas, b.op_b, b.op_a, b.n, b.m, b.k, scalar.one,
+                             problem_set(&p->b, set), type, b.ldb, problem_set(&p->a, set), type,
+                             b.lda, scalar.zero, problem_set(c, set), type, b.ldc, compute, algo));
 }
 
 struct base_context {
@@ -34,7 +47,8 @@ struct base_context {
 
 static bool launch(void *context, int set, struct fault *f) {
   struct base_context *c = context;
-  return baseline_call(c->p, c->layout, &c->p->base_c, set, CUBLAS_COMPUTE_32F, f);
+  return baseline_call(c->p, c->layout, &c->p->base_c, set, baseline_compute(c->p),
+                       CUBLAS_GEMM_DEFAULT, f);
 }
 
 /* The first walk lets cuBLAS load its kernels, which must not happen under capture. */
@@ -52,7 +66,9 @@ static bool record_and_check(struct problem *p, struct verdict *v, struct fault 
   if (p->strict) mode |= CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
   check_begin(v);
   if (!CUBLAS(f, cublasSetMathMode(p->gpu->blas, (cublasMath_t)mode))) return false;
-  for (int i = 0; i < PROBLEM_BASES && !v->wrong; i++) {
+  bool tn_last = p->layout == LOOM_TN; /* whose references are then the ones that stay */
+  for (int n = 0; n < PROBLEM_BASES && !v->wrong; n++) {
+    int i = tn_last ? n : PROBLEM_BASES - 1 - n;
     char what[32];
     snprintf(what, sizeof what, "cuBLAS %s", loom_layout_name(baseline_layout[i]));
     if (!record(p, i, f) || !check_poison(p, &p->base_c, f) ||

@@ -149,35 +149,91 @@ static bool verify(struct cand *c, struct cand_result *out, struct fault *f) {
 
 /* Time */
 
-enum { OURS, OURS_PDL }; /* tapes of the palindrome; nn and tn follow */
+enum { OURS, OURS_PDL }; /* tapes of the palindrome; nn and tn follow, then nv if it is neither */
 
-static bool run_blocks(struct cand *c, int blocks, struct cand_result *out, struct fault *f) {
+static bool has_pdl(const struct cand *c) { return c->with_pdl.exec != NULL; }
+
+/* Index of the first of cuBLAS's tapes */
+static int first_base(const struct cand *c) { return has_pdl(c) ? 2 : 1; }
+
+static int best_base(const struct cand *c) {
+  int nn = first_base(c);
+  return nn + (timer_median_us(&c->timer, nn) > timer_median_us(&c->timer, nn + 1));
+}
+
+/* The fastest there is to beat */
+static int best_rival(const struct cand *c) {
+  const struct problem_nv *nv = &c->p->nv;
+  if (!nv->have) return best_base(c);
+  return first_base(c) + (nv->base >= 0 ? nv->base : PROBLEM_BASES);
+}
+
+static bool open_timer(struct cand *c, struct fault *f) {
   struct problem *p = c->p;
   struct timer *t = &c->timer;
-  bool long_one = p->base_us[0] >= long_problem_us && !p->warm;
   if (!timer_open(t, f)) return false;
   t->lead = &p->base[0];
   t->tape[t->tapes++] = &c->plain;
-  if (out->pdl) t->tape[t->tapes++] = &c->with_pdl;
+  if (has_pdl(c)) t->tape[t->tapes++] = &c->with_pdl;
   for (int i = 0; i < PROBLEM_BASES; i++) t->tape[t->tapes++] = &p->base[i];
-  if (!timer_warm_up(p->gpu, t, long_one ? long_warm_up : 0, f)) return false;
+  if (p->nv.have && p->nv.base < 0) t->tape[t->tapes++] = &p->nv.tape;
+  return true;
+}
+
+/* On to so many blocks. C is marked before the last of them, whose outputs may be checked. */
+static bool run_to(struct cand *c, int blocks, struct fault *f) {
+  struct problem *p = c->p;
+  struct timer *t = &c->timer;
+  return timer_run(p->gpu, t, blocks - 1 - t->blocks, f) && check_poison(p, &p->c, f) &&
+         timer_run(p->gpu, t, 1, f);
+}
+
+static bool decided(const struct cand *c) {
+  int rival = best_rival(c);
+  return timer_look(&c->timer, rival, OURS).stop &&
+         (!has_pdl(c) || timer_look(&c->timer, rival, OURS_PDL).stop);
+}
+
+static bool run_all(struct cand *c, int blocks, struct fault *f) {
+  if (blocks != CAND_AUTO) return run_to(c, blocks, f);
+  do {
+    if (!run_to(c, stat_next_look(c->timer.blocks), f)) return false;
+  } while (!decided(c));
+  return true;
+}
+
+static bool run_blocks(struct cand *c, int blocks, struct cand_result *out, struct fault *f) {
+  struct problem *p = c->p;
+  bool long_one = p->base_us[0] >= long_problem_us && !p->warm;
+  if (!open_timer(c, f) || !timer_warm_up(p->gpu, &c->timer, 2, long_one ? long_warm_up : 0, f))
+    return false;
   p->warm = true;
-  return timer_run(p->gpu, t, blocks - 1, f) && check_poison(p, &p->c, f) &&
-         timer_run(p->gpu, t, 1, f) &&
+  return run_all(c, blocks, f) &&
          check_outputs(p, &p->c, p->layout, "after timing", &out->verdict, f) &&
          check_inputs(p, &c->sums, "after timing", &out->verdict, f) &&
          (!out->pdl ||
           replay_and_check(c, &c->with_pdl, "with pdl, after timing", &out->verdict, f));
 }
 
-static void figures(const struct timer *t, struct cand_result *out) {
-  int base[PROBLEM_BASES], best;
+static void figures_nv(const struct cand *c, struct cand_result *out) {
+  const struct timer *t = &c->timer;
+  int rival = best_rival(c);
+  out->judged = timer_look(t, rival, OURS).verdict;
+  if (out->pdl) out->judged_pdl = timer_look(t, rival, OURS_PDL).verdict;
+  out->nv = c->p->nv.have;
+  if (!out->nv) return;
+  out->nv_us = timer_median_us(t, rival);
+  out->ratio_nv = timer_ratio(t, rival, OURS);
+  if (out->pdl) out->ratio_nv_pdl = timer_ratio(t, rival, OURS_PDL);
+}
+
+static void figures(const struct cand *c, struct cand_result *out) {
+  const struct timer *t = &c->timer;
+  int best = best_base(c);
   for (int i = 0; i < PROBLEM_BASES; i++) {
-    base[i] = t->tapes - PROBLEM_BASES + i;
-    out->base_us[i] = timer_median_us(t, base[i]);
-    out->ratio_base[i] = timer_ratio(t, base[i], OURS).mid;
+    out->base_us[i] = timer_median_us(t, first_base(c) + i);
+    out->ratio_base[i] = timer_ratio(t, first_base(c) + i, OURS).mid;
   }
-  best = out->base_us[0] <= out->base_us[1] ? base[0] : base[1];
   out->us = timer_median_us(t, OURS);
   out->ratio = timer_ratio(t, best, OURS);
   if (out->pdl) {
@@ -185,8 +241,13 @@ static void figures(const struct timer *t, struct cand_result *out) {
     out->ratio_pdl = timer_ratio(t, best, OURS_PDL);
   }
   out->mhz = timer_median_mhz(t);
+  out->drift = timer_drift(t);
   out->blocks = t->blocks;
   out->starved = t->starved;
+  out->drifted = t->drifted;
+  out->unsteady = t->unsteady;
+  out->health = t->health;
+  figures_nv(c, out);
 }
 
 /* Whole */
@@ -200,7 +261,7 @@ static bool run(struct cand *c, const char *cubin, const char *desc, int blocks,
   if (!verify(c, out, f)) return false;
   if (out->verdict.wrong) return true;
   if (!run_blocks(c, blocks, out, f)) return false;
-  figures(&c->timer, out);
+  figures(c, out);
   return true;
 }
 

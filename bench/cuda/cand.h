@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+enum { CAND_AUTO = 0 }; /* blocks: as many as a verdict takes, see stat_look */
+
 struct cand_result {
   bool refused;
   char why[256]; /* of a refusal: the launcher's text */
@@ -15,7 +17,13 @@ struct cand_result {
   double us, us_pdl, base_us[PROBLEM_BASES], mhz;
   struct stat_interval ratio, ratio_pdl; /* against the faster of cuBLAS's layouts */
   double ratio_base[PROBLEM_BASES];      /* without pdl, against nn and tn */
-  int reps, blocks, starved;
+  bool nv;                               /* these three are there */
+  double nv_us;
+  struct stat_interval ratio_nv, ratio_nv_pdl;
+  enum stat_verdict judged, judged_pdl; /* against the fastest there is: nv, else cuBLAS's */
+  int reps, blocks, starved, drifted, unsteady;
+  double drift;
+  struct nvml_state health;
 };
 
 /* Returns false on a fault; refused and wrong candidates are results. */

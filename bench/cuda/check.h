@@ -2,7 +2,8 @@
 **
 ** Element by element against the FP64 product, with a bound that fp16
 ** accumulation or one lost slice of K cannot meet, and over all elements by
-** root mean square. NaN is never right.
+** root mean square. NaN is never right. Where fp16 accumulation is asked for, the
+** element bound is wide, and the root mean square is what tells a lost slice.
 */
 #ifndef BENCH_CHECK_H
 #define BENCH_CHECK_H

@@ -6,11 +6,8 @@
 */
 #include "gpu.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { BLAS_WORKSPACE = 64 << 20 };
 
 /* "problem.c:40: cudaMalloc: out of memory": the file's and the function's bare names */
 static bool keep(struct fault *f, const char *why, const char *expr, const char *file, int line) {
@@ -49,29 +46,67 @@ bool gpu_alive(void) {
   return cudaGetLastError() == cudaSuccess && alive;
 }
 
-/* The display driver's version, which the CUDA runtime does not tell; NVML comes with the driver.
- */
-static bool nvml_driver(char *out, unsigned size) {
-  typedef int init_fn(void);
-  typedef int version_fn(char *, unsigned);
-  void *lib = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!lib) return false;
-  union {
-    void *object;
-    init_fn *call;
-  } init = {dlsym(lib, "nvmlInit_v2")}, shutdown = {dlsym(lib, "nvmlShutdown")};
-  union {
-    void *object;
-    version_fn *call;
-  } version = {dlsym(lib, "nvmlSystemGetDriverVersion")};
-  bool found = init.object && shutdown.object && version.object && init.call() == 0;
-  if (found) {
-    found = version.call(out, size) == 0;
-    (void)shutdown.call();
-  }
-  (void)dlclose(lib);
-  return found;
+/* Kept buffers */
+
+/* The smallest free one that is large enough and not more than twice as large. */
+static struct gpu_kept *fitting(struct gpu *g, size_t bytes) {
+  struct gpu_kept *best = NULL;
+  for (struct gpu_kept *k = g->kept; k < g->kept + GPU_KEPT; k++)
+    if (k->base && k->free && k->bytes >= bytes && k->bytes / 2 <= bytes &&
+        (!best || k->bytes < best->bytes))
+      best = k;
+  return best;
 }
+
+static void release_free(struct gpu *g) {
+  for (struct gpu_kept *k = g->kept; k < g->kept + GPU_KEPT; k++)
+    if (k->base && k->free) gpu_free(&k->base);
+}
+
+static struct gpu_kept *place_of(struct gpu *g, const void *base) {
+  for (struct gpu_kept *k = g->kept; k < g->kept + GPU_KEPT; k++)
+    if (k->base == base) return k;
+  return NULL;
+}
+
+bool gpu_take(struct gpu *g, struct fault *f, void **out, size_t bytes, const char *what) {
+  struct gpu_kept *k = fitting(g, bytes);
+  if (!k) {
+    if (!place_of(g, NULL)) release_free(g);
+    k = place_of(g, NULL);
+    if (!k) return fault_set(f, "more than %d large buffers", GPU_KEPT);
+    if (cudaMalloc(&k->base, bytes) != cudaSuccess) { /* again without what is only kept */
+      (void)cudaGetLastError();
+      k->base = NULL;
+      release_free(g);
+      if (!gpu_alloc(f, &k->base, bytes, what)) return false;
+    }
+    k->bytes = bytes;
+  }
+  k->free = false;
+  *out = k->base;
+  return true;
+}
+
+void gpu_give(struct gpu *g, void *pointer_to_pointer) {
+  void *p;
+  memcpy(&p, pointer_to_pointer, sizeof p);
+  struct gpu_kept *k = p ? place_of(g, p) : NULL;
+  if (k) k->free = true;
+  p = NULL;
+  memcpy(pointer_to_pointer, &p, sizeof p);
+}
+
+bool gpu_room(struct gpu *g, double *bytes, struct fault *f) {
+  size_t available, total;
+  if (!CUDA(f, cudaMemGetInfo(&available, &total))) return false;
+  *bytes = (double)available;
+  for (const struct gpu_kept *k = g->kept; k < g->kept + GPU_KEPT; k++)
+    if (k->base && k->free) *bytes += (double)k->bytes;
+  return true;
+}
+
+/* Versions */
 
 static bool read_versions(struct gpu *g, struct fault *f) {
   int runtime, driver, v[3];
@@ -82,7 +117,8 @@ static bool read_versions(struct gpu *g, struct fault *f) {
     return false;
   snprintf(g->cuda, sizeof g->cuda, "%d.%d", runtime / 1000, runtime % 1000 / 10);
   snprintf(g->cublas, sizeof g->cublas, "%d.%d.%d", v[0], v[1], v[2]);
-  if (!nvml_driver(g->driver, sizeof g->driver))
+  snprintf(g->cublaslt, sizeof g->cublaslt, "%zu", cublasLtGetVersion());
+  if (!nvml_open(&g->nvml, g->uuid, g->driver, sizeof g->driver))
     snprintf(g->driver, sizeof g->driver, "cuda-%d.%d", driver / 1000, driver % 1000 / 10);
   return true;
 }
@@ -107,10 +143,11 @@ bool gpu_open(struct gpu *g, struct fault *f) {
   if (!CUDA(f, cudaSetDevice(0)) || !CUDA(f, cudaGetDeviceProperties(&g->prop, 0)) ||
       !CUDA(f, cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking)) ||
       !CUBLAS(f, cublasCreate(&g->blas)) || !CUBLAS(f, cublasSetStream(g->blas, g->stream)) ||
-      !gpu_alloc(f, &g->blas_ws, BLAS_WORKSPACE, "cuBLAS's workspace"))
+      !CUBLAS(f, cublasLtCreate(&g->lt)) || !gpu_alloc(f, &g->scratch, GPU_SCRATCH, "scratch") ||
+      !gpu_alloc(f, &g->blas_ws, GPU_WORKSPACE, "cuBLAS's workspace"))
     return false;
   /* after cublasSetStream, which resets the workspace to cuBLAS's own */
-  if (!CUBLAS(f, cublasSetWorkspace(g->blas, g->blas_ws, BLAS_WORKSPACE))) return false;
+  if (!CUBLAS(f, cublasSetWorkspace(g->blas, g->blas_ws, GPU_WORKSPACE))) return false;
   read_uuid(g);
   return read_versions(g, f);
 }

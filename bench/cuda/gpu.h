@@ -7,17 +7,31 @@
 #define BENCH_GPU_H
 
 #include "fault.h"
+#include "nvml.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #include <stddef.h>
+
+enum { GPU_WORKSPACE = 64 << 20, GPU_KEPT = 16, GPU_SCRATCH = 4096 };
+
+struct gpu_kept {
+  void *base;
+  size_t bytes;
+  bool free;
+};
 
 struct gpu {
   struct cudaDeviceProp prop;
   cudaStream_t stream;
   cublasHandle_t blas;
-  void *blas_ws;
-  char driver[64], cuda[16], cublas[16], uuid[48];
+  cublasLtHandle_t lt;
+  void *blas_ws; /* of both libraries, GPU_WORKSPACE bytes */
+  void *scratch; /* GPU_SCRATCH bytes for counts and sums, used and read within one function */
+  struct gpu_kept kept[GPU_KEPT];
+  struct nvml nvml;
+  char driver[64], cuda[16], cublas[16], cublaslt[16], uuid[48];
 };
 
 /* Opens device 0. The fault's text is "no CUDA device" where there is none. */
@@ -33,6 +47,15 @@ bool gpu_blas(struct fault *f, cublasStatus_t e, const char *expr, const char *f
 
 /* Device memory; the text of a failure says how much was wanted and what for. */
 bool gpu_alloc(struct fault *f, void **out, size_t bytes, const char *what);
+
+/* The same for the large buffers of problems: gpu_give keeps them for the next gpu_take, because
+** allocating and freeing gigabytes for every problem takes longer than many a problem. What a
+** buffer holds is whatever was left in it. */
+bool gpu_take(struct gpu *g, struct fault *f, void **out, size_t bytes, const char *what);
+void gpu_give(struct gpu *g, void *pointer_to_pointer);
+
+/* Bytes that gpu_take can still hand out. */
+bool gpu_room(struct gpu *g, double *bytes, struct fault *f);
 
 /* Frees and clears; a NULL is fine. Failures only show a lost device, which the next call tells. */
 void gpu_free(void *pointer_to_pointer);

@@ -40,21 +40,27 @@ static int find(const struct job *job, const char *name, int from) {
   return -1;
 }
 
+static const char *bare(const char *name) { return name + (*name == '?'); }
+
 bool job_fields(const struct job *job, const char *const *names, struct fault *f) {
   for (int n = 0; names[n]; n++) {
-    int i = find(job, names[n], 0);
-    if (i < 0) return fault_set(f, "job '%s' lacks the field '%s'", job->verb, names[n]);
-    if (find(job, names[n], i + 1) >= 0)
-      return fault_set(f, "job '%s' has the field '%s' twice", job->verb, names[n]);
+    const char *name = bare(names[n]);
+    int i = find(job, name, 0);
+    if (i < 0 && name == names[n])
+      return fault_set(f, "job '%s' lacks the field '%s'", job->verb, name);
+    if (i >= 0 && find(job, name, i + 1) >= 0)
+      return fault_set(f, "job '%s' has the field '%s' twice", job->verb, name);
   }
   for (int i = 0; i < job->fields; i++) {
     int n = 0;
-    while (names[n] && strcmp(names[n], job->name[i]) != 0) n++;
+    while (names[n] && strcmp(bare(names[n]), job->name[i]) != 0) n++;
     if (!names[n])
       return fault_set(f, "job '%s' has an unknown field '%.80s'", job->verb, job->name[i]);
   }
   return true;
 }
+
+bool job_has(const struct job *job, const char *name) { return find(job, name, 0) >= 0; }
 
 const char *job_text(const struct job *job, const char *name) {
   int i = find(job, name, 0);
@@ -75,6 +81,21 @@ bool job_int(const struct job *job, const char *name, int64_t lo, int64_t hi, in
                      (long long)hi);
   *out = v;
   return true;
+}
+
+bool job_set(const struct job *job, const char *name, const char *const *words, unsigned *out,
+             struct fault *f) {
+  const char *at = job_text(job, name);
+  *out = 0;
+  for (;;) {
+    size_t size = strcspn(at, ",");
+    int w = 0;
+    while (words[w] && (strlen(words[w]) != size || strncmp(words[w], at, size) != 0)) w++;
+    if (!words[w]) return fault_set(f, "field '%s': unknown word '%.*s'", name, (int)size, at);
+    *out |= 1u << w;
+    if (!at[size]) return true;
+    at += size + 1;
+  }
 }
 
 /* Appends; a reply too long for its buffer keeps room for its newline and loses its end. */

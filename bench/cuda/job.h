@@ -23,11 +23,17 @@ struct job {
 /* Cuts 'line' up in place; *job points into it. */
 bool job_parse(char *line, struct job *job, struct fault *f);
 
-/* Every field is one of 'names' (NULL-terminated), each is there once. */
+/* Every field is one of 'names' (NULL-terminated), each is there once; one whose name begins with
+** '?' there may be missing. */
 bool job_fields(const struct job *job, const char *const *names, struct fault *f);
 
-const char *job_text(const struct job *job, const char *name); /* after job_fields */
+bool job_has(const struct job *job, const char *name);
+const char *job_text(const struct job *job, const char *name); /* after job_fields; "": missing */
 bool job_int(const struct job *job, const char *name, int64_t lo, int64_t hi, int64_t *out,
+             struct fault *f);
+
+/* A comma-separated list of words -> bit i for the i-th of 'words' (NULL-terminated). */
+bool job_set(const struct job *job, const char *name, const char *const *words, unsigned *out,
              struct fault *f);
 
 struct reply {

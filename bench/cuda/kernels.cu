@@ -1,4 +1,4 @@
-// kernels.cu - the worker's own device code: fill, poison, widen, compare, checksum, clock
+// kernels.cu - the worker's own device code: fill, poison, widen, compare, checksum, clock, wait
 //
 // Plain grid-stride loops; none of it is timed. The only file of the worker that
 // nvcc compiles: everything else is C and sees kernels.h.
@@ -136,6 +136,15 @@ __global__ void clock_sample(u64 *out) {
   out[1] = ns;
 }
 
+__global__ void wait(u64 ns) {
+  u64 start, now;
+  long long cycles = clock64();
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < ns && (u64)(clock64() - cycles) < 4 * ns);
+}
+
 u16 mark_of(int dtype) { return dtype ? KERNELS_MARK_BF16 : KERNELS_MARK_F16; }
 
 } // namespace
@@ -185,5 +194,10 @@ cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead,
 
 cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s) {
   clock_sample<<<2 * sms, 32, 0, s>>>(out);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_wait(unsigned us, cudaStream_t s) {
+  wait<<<1, 1, 0, s>>>(1000ull * us);
   return cudaGetLastError();
 }

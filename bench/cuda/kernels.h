@@ -42,6 +42,9 @@ cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead,
                          size_t used, unsigned long long *out, cudaStream_t s);
 /* out[0] = cycles of SM 0, out[1] = nanoseconds, both counters' present values. */
 cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s);
+/* Keeps the stream busy for about 'us' microseconds, so that the host can enqueue what follows. It
+** ends by itself, also where the timer stands still. */
+cudaError_t kernels_wait(unsigned us, cudaStream_t s);
 
 #ifdef __cplusplus
 }

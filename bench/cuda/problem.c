@@ -3,7 +3,7 @@
 ** The reference is cublasDgemm on the operands as doubles; |A||B|, which the
 ** element bound needs, is a second one on their absolute values. References of
 ** the checked sets stay on the device where they fit (16384^2 takes 4 GiB a
-** set), else each check computes its own again.
+** set), for one layout at a time; else each check computes its own again.
 */
 #include "problem.h"
 
@@ -13,6 +13,9 @@
 
 enum { GUARD = 32768, GAP = 128, MAX_SETS = 1024 };   /* elements, elements, sets */
 static const double ring_bytes = 256.0 * 1024 * 1024; /* several times any L2; see MAX_SETS */
+/* Work from which a lean problem checks one set only: above, its reference takes as long as its
+** measurement (some 2 ms for each of 4 products a set on a part with fast FP64). */
+static const double lean_flops = 1e11;
 
 int64_t problem_elements(const struct problem *p, int operand) {
   int dims[2];
@@ -35,22 +38,27 @@ void *problem_set(const struct ring *r, int set) {
   return (char *)r->base + 2 * (r->lead + (size_t)set * r->stride);
 }
 
-static bool ring_open(struct problem *p, struct ring *r, int operand, struct fault *f) {
+static void ring_shape(const struct problem *p, struct ring *r, int operand) {
   r->used = (size_t)problem_elements(p, operand);
   r->stride = (r->used + 2 * GAP - 1) / GAP * GAP; /* 256-byte aligned sets, a gap after each */
   r->lead = GUARD;
   r->total = 2 * r->lead + r->stride * (size_t)p->sets;
-  return gpu_alloc(f, &r->base, 2 * r->total, "a ring of operands");
+}
+
+static bool ring_open(struct problem *p, struct ring *r, int operand, struct fault *f) {
+  ring_shape(p, r, operand);
+  return gpu_take(p->gpu, f, &r->base, 2 * r->total, "a ring of operands");
 }
 
 static bool rings_open(struct problem *p, struct fault *f) {
   cudaStream_t s = p->gpu->stream;
   uint64_t seed = 2 * (uint64_t)p->seed;
+  ring_shape(p, &p->c, LOOM_C);
   return ring_open(p, &p->a, LOOM_A, f) && ring_open(p, &p->b, LOOM_B, f) &&
-         ring_open(p, &p->c, LOOM_C, f) && ring_open(p, &p->base_c, LOOM_C, f) &&
+         ring_open(p, &p->base_c, LOOM_C, f) && (p->lean || ring_open(p, &p->c, LOOM_C, f)) &&
          CUDA(f, kernels_fill(p->a.base, p->dtype, p->a.total, seed, s)) &&
          CUDA(f, kernels_fill(p->b.base, p->dtype, p->b.total, seed + 1, s)) &&
-         CUDA(f, kernels_poison(p->c.base, p->dtype, p->c.total, s)) &&
+         (p->lean || CUDA(f, kernels_poison(p->c.base, p->dtype, p->c.total, s))) &&
          CUDA(f, kernels_poison(p->base_c.base, p->dtype, p->base_c.total, s)) &&
          CUDA(f, cudaStreamSynchronize(s));
 }
@@ -92,71 +100,92 @@ static bool compute(struct problem *p, int layout, int i, double *ref, double *a
          product(p, layout, p->check_set[i], true, abs, f);
 }
 
-bool problem_reference(struct problem *p, int layout, int i, const double **ref, const double **abs,
-                       struct fault *f) {
-  bool have = p->kept && layout == p->layout;
-  *ref = have ? p->ref[i] : p->scratch_ref;
-  *abs = have ? p->abs[i] : p->scratch_abs;
-  return have || compute(p, layout, i, p->scratch_ref, p->scratch_abs, f);
+static bool keep_layout(struct problem *p, int layout, struct fault *f) {
+  if (p->ref_layout == layout) return true;
+  p->ref_layout = -1;
+  for (int i = 0; i < p->checks; i++)
+    if (!compute(p, layout, i, p->ref[i], p->abs[i], f)) return false;
+  p->ref_layout = layout;
+  return true;
 }
 
-static bool alloc_doubles(struct fault *f, double **out, size_t n, const char *what) {
-  void *p = NULL;
-  bool ok = gpu_alloc(f, &p, n * sizeof(double), what);
-  *out = p;
+bool problem_reference(struct problem *p, int layout, int i, const double **ref, const double **abs,
+                       struct fault *f) {
+  int at = p->kept ? i : 0;
+  *ref = p->ref[at];
+  *abs = p->abs[at];
+  return p->kept ? keep_layout(p, layout, f) : compute(p, layout, i, p->ref[0], p->abs[0], f);
+}
+
+static bool take_doubles(struct problem *p, struct fault *f, double **out, size_t n,
+                         const char *what) {
+  void *base = NULL;
+  bool ok = gpu_take(p->gpu, f, &base, n * sizeof(double), what);
+  *out = base;
   return ok;
 }
 
 /* Are there bytes for 'n' doubles and an eighth of the memory beside them? */
-static bool room_for(double n, bool *yes, struct fault *f) {
-  size_t available, total;
-  if (!CUDA(f, cudaMemGetInfo(&available, &total))) return false;
-  *yes = n * sizeof(double) + (double)total / 8 < (double)available;
+static bool room_for(struct problem *p, double n, bool *yes, struct fault *f) {
+  double room;
+  if (!gpu_room(p->gpu, &room, f)) return false;
+  *yes = n * sizeof(double) + (double)p->gpu->prop.totalGlobalMem / 8 < room;
   return true;
 }
 
 static bool references_open(struct problem *p, struct fault *f) {
   size_t c = p->c.used;
-  if (!alloc_doubles(f, &p->wide_a, p->a.used, "A in double precision") ||
-      !alloc_doubles(f, &p->wide_b, p->b.used, "B in double precision") ||
-      !alloc_doubles(f, &p->scratch_ref, c, "a reference") ||
-      !alloc_doubles(f, &p->scratch_abs, c, "a reference") ||
-      !room_for(2.0 * (double)c * p->checks, &p->kept, f))
+  p->ref_layout = -1;
+  if (!take_doubles(p, f, &p->wide_a, p->a.used, "A in double precision") ||
+      !take_doubles(p, f, &p->wide_b, p->b.used, "B in double precision") ||
+      !room_for(p, 2.0 * (double)c * p->checks, &p->kept, f))
     return false;
-  for (int i = 0; i < p->checks && p->kept; i++)
-    if (!alloc_doubles(f, &p->ref[i], c, "a reference") ||
-        !alloc_doubles(f, &p->abs[i], c, "a reference") ||
-        !compute(p, p->layout, i, p->ref[i], p->abs[i], f))
+  for (int i = 0; i < (p->kept ? p->checks : 1); i++)
+    if (!take_doubles(p, f, &p->ref[i], c, "a reference") ||
+        !take_doubles(p, f, &p->abs[i], c, "a reference"))
       return false;
-  return CUDA(f, cudaStreamSynchronize(p->gpu->stream));
+  return true;
 }
 
-void problem_settle(struct problem *p) {
-  if (!p->kept) return;
-  gpu_free(&p->wide_a);
-  gpu_free(&p->wide_b);
-  gpu_free(&p->scratch_ref);
-  gpu_free(&p->scratch_abs);
+static void give_wide(struct problem *p) {
+  gpu_give(p->gpu, &p->wide_a);
+  gpu_give(p->gpu, &p->wide_b);
+}
+
+bool problem_settle(struct problem *p, struct fault *f) {
+  if (!p->kept) return true;
+  if (!keep_layout(p, p->layout, f) || !CUDA(f, cudaStreamSynchronize(p->gpu->stream)))
+    return false;
+  give_wide(p);
+  return true;
 }
 
 /* Whole */
 
+static int checks_for(const struct problem *p) {
+  double flops = 2.0 * (double)p->mnk[0] * (double)p->mnk[1] * (double)p->mnk[2];
+  if (p->lean && flops > lean_flops) return 1;
+  return p->sets < PROBLEM_CHECKS ? p->sets : PROBLEM_CHECKS;
+}
+
 bool problem_prepare(struct problem *p, struct fault *f) {
   p->sets = sets_for(p);
-  p->checks = p->sets < PROBLEM_CHECKS ? p->sets : PROBLEM_CHECKS;
-  for (int i = 0; i < p->checks; i++) p->check_set[i] = i * (p->sets - 1) / (p->checks - 1);
+  p->checks = checks_for(p);
+  p->check_set[0] = p->sets / 2; /* where it is the only one */
+  for (int i = 0; i < p->checks && p->checks > 1; i++)
+    p->check_set[i] = i * (p->sets - 1) / (p->checks - 1);
   return rings_open(p, f) && references_open(p, f);
 }
 
 void problem_free(struct problem *p) {
   for (int i = 0; i < PROBLEM_BASES; i++) timer_free(&p->base[i]);
+  timer_free(&p->nv.tape);
   struct ring *rings[] = {&p->a, &p->b, &p->c, &p->base_c};
-  for (int i = 0; i < 4; i++) gpu_free(&rings[i]->base);
-  p->kept = true; /* so that settle frees */
-  problem_settle(p);
+  for (int i = 0; i < 4; i++) gpu_give(p->gpu, &rings[i]->base);
+  give_wide(p);
   for (int i = 0; i < PROBLEM_CHECKS; i++) {
-    gpu_free(&p->ref[i]);
-    gpu_free(&p->abs[i]);
+    gpu_give(p->gpu, &p->ref[i]);
+    gpu_give(p->gpu, &p->abs[i]);
   }
   memset(p, 0, sizeof *p);
 }

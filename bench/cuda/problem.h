@@ -5,7 +5,8 @@
 ** M*K elements whether it is stored [M][K] or [K][M].
 **
 ** Candidates and cuBLAS write different rings of C, so that nothing cuBLAS
-** wrote can pass for a candidate's output.
+** wrote can pass for a candidate's output. The buffers outlive the problem: the
+** next one takes them over (gpu_take), filled and marked anew.
 */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
@@ -23,8 +24,18 @@ struct ring {
   size_t used, stride, lead, total;
 };
 
+/* The fastest verified option of the libraries, as a tape of the palindrome. */
+struct problem_nv {
+  bool have;
+  int base; /* it is that one of 'base'; -1: 'tape' is its own */
+  struct timer_tape tape;
+  double us;
+  char name[32], algo[128];
+};
+
 struct problem {
   bool ready;
+  bool lean; /* for baselines alone: no ring for candidates, fewer checks of the largest */
   struct gpu *gpu;
   int layout, dtype, acc;
   int64_t mnk[3], seed;
@@ -32,21 +43,22 @@ struct problem {
   struct ring a, b, c, base_c;           /* c: the candidates'; base_c: cuBLAS's */
   int checks, check_set[PROBLEM_CHECKS]; /* which sets are verified: first, middle, last */
   double *wide_a, *wide_b;               /* operands as doubles; freed once references are kept */
-  double *scratch_ref, *scratch_abs;     /* one reference; likewise */
-  bool kept;                             /* ref and abs of the problem's layout stay in memory */
+  bool kept;      /* there is room for the references of a layout: else [0] */
+  int ref_layout; /* of those in ref and abs; -1: none are kept */
   double *ref[PROBLEM_CHECKS], *abs[PROBLEM_CHECKS];
   bool strict; /* cuBLAS without reduced-precision reductions, see baseline.c */
   struct timer_tape base[PROBLEM_BASES]; /* nn, tn */
   double base_us[PROBLEM_BASES];         /* estimates */
+  struct problem_nv nv;                  /* where it was asked for */
   bool warm;                             /* the long warm-up was done */
 };
 
-/* Fills *p, which is all zero or freed, up to and with the references. */
+/* Fills *p, which is all zero or freed, up to the room for references. */
 bool problem_prepare(struct problem *p, struct fault *f);
 void problem_free(struct problem *p);
 
-/* Frees what only the checks of the baselines needed. */
-void problem_settle(struct problem *p);
+/* Keeps the references of the problem's layout, frees what only other layouts need. */
+bool problem_settle(struct problem *p, struct fault *f);
 
 void *problem_set(const struct ring *r, int set);
 int64_t problem_elements(const struct problem *p, int operand);

@@ -1,13 +1,15 @@
 /* selftest.c - shows on the device that the checker can fail
 **
 ** A right output must pass and each planted fault must be refused, for f16 and
-** bf16. The outputs are cuBLAS's, so no candidate is needed.
+** bf16, and for fp16 accumulation where that is asked for. The outputs are
+** cuBLAS's, so no candidate is needed; cuBLASLt's go the way of a baseline.
 */
 #include "selftest.h"
 
 #include "baseline.h"
 #include "check.h"
 #include "kernels.h"
+#include "option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,8 @@ struct bench {
 };
 
 static void tell(struct bench *b, bool ok, const char *name, const char *why) {
-  printf("%s %s: %s (%s)\n", ok ? "ok" : "not ok", loom_dtype_name(b->p.dtype), name, why);
+  printf("%s %s%s: %s (%s)\n", ok ? "ok" : "not ok", loom_dtype_name(b->p.dtype),
+         b->p.acc == LOOM_ACC_F16 ? " acc=f16" : "", name, why);
   if (ok)
     b->passed++;
   else
@@ -87,22 +90,23 @@ static bool zeros(struct problem *p, int set, struct fault *f) {
 }
 
 static bool other_layout(struct problem *p, int set, struct fault *f) {
-  return baseline_call(p, LOOM_TN, &p->c, set, CUBLAS_COMPUTE_32F, f);
+  return baseline_call(p, LOOM_TN, &p->c, set, baseline_compute(p), CUBLAS_GEMM_DEFAULT, f);
 }
 
 /* The product without its last 16 of 1024 slices of K: A and B keep their rows' lengths. */
 static bool lost_slice(struct problem *p, int set, struct fault *f) {
-  const float one = 1, zero = 0;
-  cudaDataType_t type = p->dtype == LOOM_F16 ? CUDA_R_16F : CUDA_R_16BF;
+  struct baseline_scalars scalar;
+  cudaDataType_t type = baseline_type(p);
   struct problem_blas b = problem_blas(p, LOOM_NN);
-  return CUBLAS(f, cublasGemmEx(p->gpu->blas, b.op_b, b.op_a, b.n, b.m, b.k - 16, &one,
+  baseline_scalars(&scalar, baseline_compute(p));
+  return CUBLAS(f, cublasGemmEx(p->gpu->blas, b.op_b, b.op_a, b.n, b.m, b.k - 16, scalar.one,
                                 problem_set(&p->b, set), type, b.ldb, problem_set(&p->a, set), type,
-                                b.lda, &zero, problem_set(&p->c, set), type, b.ldc,
-                                CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                                b.lda, scalar.zero, problem_set(&p->c, set), type, b.ldc,
+                                baseline_compute(p), CUBLAS_GEMM_DEFAULT));
 }
 
 static bool half_accumulation(struct problem *p, int set, struct fault *f) {
-  return baseline_call(p, LOOM_NN, &p->c, set, CUBLAS_COMPUTE_16F, f);
+  return baseline_call(p, LOOM_NN, &p->c, set, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT, f);
 }
 
 static bool beside(struct problem *p, int set, struct fault *f) {
@@ -117,30 +121,35 @@ static bool changed_input(struct problem *p, int set, struct fault *f) {
   return CUDA(f, cudaMemcpy(a, &bits, sizeof bits, cudaMemcpyHostToDevice));
 }
 
+/* Where a fault is one: fp16 accumulation has other bounds, and does not exist for bf16. */
+enum { F16 = 1, BF16 = 2, HALF = 4, F32 = F16 | BF16, ALL = F32 | HALF };
+
 static const struct planted {
   const char *name;
   bool (*plant)(struct problem *p, int set, struct fault *f);
   const char *why; /* a piece of the refusal's text; NULL: it must pass */
-  bool f16_only;
+  int modes;
 } faults[] = {
-    {"the right output passes", nothing, NULL, false},
-    {"a NaN is refused", one_nan, "1 of", false},
-    {"an infinity is refused", one_infinity, "1 of", false},
-    {"one element that is two ulps off is refused", two_ulps, "1 of", false},
-    {"an unwritten tile is refused", unwritten_tile, "4096 of 196608 elements not written", false},
-    {"the output of another set is refused", stale, "out of bound", false},
-    {"zeros are refused", zeros, "out of bound", false},
-    {"the product in another layout is refused", other_layout, "out of bound", false},
-    {"a lost slice of K is refused", lost_slice, "out of bound", false},
-    {"fp16 accumulation is refused", half_accumulation, "", true},
-    {"a write beside C is refused", beside, "outside of C", false},
-    {"a changed input is refused", changed_input, "changed A", false},
+    {"the right output passes", nothing, NULL, ALL},
+    {"a NaN is refused", one_nan, "1 of", ALL},
+    {"an infinity is refused", one_infinity, "1 of", ALL},
+    {"one element that is two ulps off is refused", two_ulps, "1 of", F32},
+    {"an unwritten tile is refused", unwritten_tile, "4096 of 196608 elements not written", ALL},
+    {"the output of another set is refused", stale, "out of bound", ALL},
+    {"zeros are refused", zeros, "out of bound", ALL},
+    {"the product in another layout is refused", other_layout, "out of bound", ALL},
+    {"a lost slice of K is refused", lost_slice, "out of bound", F32},
+    {"a lost slice of K is refused", lost_slice, "", HALF},
+    {"fp16 accumulation is refused", half_accumulation, "", F16},
+    {"a write beside C is refused", beside, "outside of C", ALL},
+    {"a changed input is refused", changed_input, "changed A", ALL},
 };
 
 static bool right_outputs(struct problem *p, struct fault *f) {
   if (!check_poison(p, &p->c, f)) return false;
   for (int i = 0; i < p->sets; i++)
-    if (!baseline_call(p, LOOM_NN, &p->c, i, CUBLAS_COMPUTE_32F, f)) return false;
+    if (!baseline_call(p, LOOM_NN, &p->c, i, baseline_compute(p), CUBLAS_GEMM_DEFAULT, f))
+      return false;
   return CUDA(f, cudaStreamSynchronize(p->gpu->stream));
 }
 
@@ -159,20 +168,54 @@ static bool one_fault(struct bench *b, const struct planted *t, int set) {
   return true;
 }
 
+static int mode_of(const struct problem *p) {
+  if (p->acc == LOOM_ACC_F16) return HALF;
+  return p->dtype == LOOM_F16 ? F16 : BF16;
+}
+
 static bool all_faults(struct bench *b) {
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
     int set = b->p.check_set[i % (size_t)b->p.checks];
     if (set == b->p.sets - 1 && faults[i].plant == changed_input) set = 0;
-    if (faults[i].f16_only && b->p.dtype != LOOM_F16) continue;
+    if (!(faults[i].modes & mode_of(&b->p))) continue;
     if (!one_fault(b, &faults[i], set)) return false;
   }
   return true;
 }
 
-static bool with_dtype(struct bench *b, struct gpu *g, int dtype) {
-  b->p = (struct problem){
-      .gpu = g, .layout = LOOM_NN, .dtype = dtype, .mnk = {ROWS, COLUMNS, DEPTH}, .seed = 1};
-  bool ok = problem_prepare(&b->p, &b->fault) && all_faults(b);
+/* The first answer of cuBLASLt for one layout, prepared as an option that claims to be nn. */
+static bool lt_option(struct bench *b, int layout, const char *name, const char *piece) {
+  struct fault *f = &b->fault;
+  struct option o = {.group = OPTION_FIRST, .layout = LOOM_NN, .same = -1};
+  struct lt lt;
+  char why[320] = "no answer", algo[LT_TEXT] = "";
+  int n = 0;
+  bool ok = lt_open(&lt, &b->p, layout, f) && lt_answers(&lt, 1, &o.algo, &n, f);
+  o.lt = &lt;
+  if (ok && n) {
+    ok = option_prepare(&b->p, &o, f);
+    lt_text(&o.algo, algo);
+    snprintf(why, sizeof why, "%s", o.ready ? algo : o.why);
+  }
+  if (ok) tell(b, n && (piece ? !o.ready && strstr(o.why, piece) : o.ready), name, why);
+  option_free(&o);
+  lt_close(&lt);
+  return ok;
+}
+
+static bool lt_options(struct bench *b) {
+  return lt_option(b, LOOM_NN, "cuBLASLt's output passes", NULL) &&
+         lt_option(b, LOOM_TN, "cuBLASLt's output in another layout is refused", "out of bound");
+}
+
+static bool with(struct bench *b, struct gpu *g, int dtype, int acc) {
+  b->p = (struct problem){.gpu = g,
+                          .layout = LOOM_NN,
+                          .dtype = dtype,
+                          .acc = acc,
+                          .mnk = {ROWS, COLUMNS, DEPTH},
+                          .seed = 1};
+  bool ok = problem_prepare(&b->p, &b->fault) && all_faults(b) && lt_options(b);
   if (!ok) tell(b, false, "runs to its end", b->fault.text);
   problem_free(&b->p);
   return ok;
@@ -180,7 +223,8 @@ static bool with_dtype(struct bench *b, struct gpu *g, int dtype) {
 
 int selftest_run(struct gpu *g) {
   struct bench b = {.passed = 0};
-  (void)(with_dtype(&b, g, LOOM_F16) && with_dtype(&b, g, LOOM_BF16));
+  (void)(with(&b, g, LOOM_F16, LOOM_ACC_F32) && with(&b, g, LOOM_BF16, LOOM_ACC_F32) &&
+         with(&b, g, LOOM_F16, LOOM_ACC_F16));
   printf("%d passed, %d failed\n", b.passed, b.failed);
   return b.failed || !b.passed || fflush(stdout) != 0;
 }

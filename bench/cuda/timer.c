@@ -7,7 +7,8 @@
 ** A block is [lead] A B C D D C B A. The lead is not measured: it keeps the GPU
 ** busy while the host enqueues, so that the first window does not time the host.
 ** Whether the host kept ahead is looked at: if the GPU had already passed a
-** window's first event when its graph was submitted, the block is dropped.
+** window's first event when its graph was submitted, the block is dropped. The SM
+** clock is sampled between the windows, outside of their events.
 */
 #define _POSIX_C_SOURCE 200809L
 #include "timer.h"
@@ -18,7 +19,10 @@
 #include <string.h>
 #include <time.h>
 
-static const double window_us = 1000; /* events resolve 0.5 us: 0.1 % of a window */
+static const double window_us = 1000;   /* events resolve 0.5 us: 0.1 % of a window */
+static const double most_spread = 0.01; /* of the clock, within a block */
+
+enum { SAMPLES = TIMER_WINDOWS + 1 };
 
 /* Tapes */
 
@@ -89,7 +93,7 @@ bool timer_open(struct timer *t, struct fault *f) {
     if (!CUDA(f, cudaEventCreate(&t->begin[i])) || !CUDA(f, cudaEventCreate(&t->end[i])))
       return false;
   void *clock = NULL;
-  if (!gpu_alloc(f, &clock, 4 * sizeof *t->clock, "clock samples")) return false;
+  if (!gpu_alloc(f, &clock, 2 * SAMPLES * sizeof *t->clock, "clock samples")) return false;
   t->clock = clock;
   return true;
 }
@@ -120,37 +124,53 @@ static bool enqueue_window(struct gpu *g, struct timer *t, int w, bool *ahead, s
   return CUDA(f, cudaEventRecord(t->end[w], g->stream));
 }
 
-/* 0, unknown, where SM 0 missed a sample. */
-static double mhz_of(const unsigned long long s[4]) {
-  return s[3] > s[1] && s[2] > s[0] ? (double)(s[2] - s[0]) * 1000 / (double)(s[3] - s[1]) : 0;
-}
-
 static bool enqueue_block(struct gpu *g, struct timer *t, bool *ahead, struct fault *f) {
   int sms = g->prop.multiProcessorCount;
   *ahead = true;
-  if (!CUDA(f, cudaMemsetAsync(t->clock, 0, 4 * sizeof *t->clock, g->stream)) ||
+  if (!CUDA(f, cudaMemsetAsync(t->clock, 0, 2 * SAMPLES * sizeof *t->clock, g->stream)) ||
       !CUDA(f, cudaGraphLaunch(t->lead->exec, g->stream)) ||
       !CUDA(f, kernels_clock(t->clock, sms, g->stream)))
     return false;
   for (int w = 0; w < 2 * t->tapes; w++)
-    if (!enqueue_window(g, t, w, ahead, f)) return false;
-  return CUDA(f, kernels_clock(t->clock + 2, sms, g->stream)) &&
-         CUDA(f, cudaStreamSynchronize(g->stream));
+    if (!enqueue_window(g, t, w, ahead, f) ||
+        !CUDA(f, kernels_clock(t->clock + 2 * (w + 1), sms, g->stream)))
+      return false;
+  return true;
 }
 
-/* One block into slot t->blocks; the caller decides whether it counts. */
-static bool run_block(struct gpu *g, struct timer *t, bool *ahead, struct fault *f) {
-  unsigned long long samples[4];
+/* MHz between two samples; 0, unknown, where SM 0 missed one. */
+static double mhz_of(const unsigned long long *a, const unsigned long long *b) {
+  return a[1] && b[1] > a[1] && b[0] > a[0] ? (double)(b[0] - a[0]) * 1000 / (double)(b[1] - a[1])
+                                            : 0;
+}
+
+/* The clock over the block, and whether it held still between the two windows of each tape. Tapes
+** may differ from each other: under a power limit each has a clock of its own. */
+static bool read_clocks(struct timer *t, bool *steady, struct fault *f) {
+  unsigned long long s[2 * SAMPLES];
+  double mhz[TIMER_WINDOWS];
+  int windows = 2 * t->tapes;
+  if (!CUDA(f, cudaMemcpy(s, t->clock, sizeof s, cudaMemcpyDeviceToHost))) return false;
+  for (int w = 0; w < windows; w++) mhz[w] = mhz_of(s + 2 * w, s + 2 * (w + 1));
+  *steady = stat_mirror_spread(mhz, windows) <= most_spread;
+  t->mhz[t->blocks] = mhz_of(s, s + 2 * windows);
+  return true;
+}
+
+/* One block into slot t->blocks; the caller decides whether it counts. The health is asked for while
+** the GPU works through the block: an idle one is not throttled. */
+static bool run_block(struct gpu *g, struct timer *t, bool ask, bool *ahead, bool *steady,
+                      struct fault *f) {
   if (!enqueue_block(g, t, ahead, f)) return false;
+  if (ask) nvml_read(&g->nvml, &t->health);
+  if (!CUDA(f, cudaStreamSynchronize(g->stream))) return false;
   for (int w = 0; w < 2 * t->tapes; w++) {
     int tape = tape_of(w, t->tapes);
     double *us = &t->us[tape][2 * t->blocks + (w >= t->tapes)];
     if (!elapsed_us(t->begin[w], t->end[w], us, f)) return false;
-    *us /= t->tape[tape]->reps;
+    *us = fmax(*us, 0.01) / t->tape[tape]->reps; /* their logarithms are taken */
   }
-  if (!CUDA(f, cudaMemcpy(samples, t->clock, sizeof samples, cudaMemcpyDeviceToHost))) return false;
-  t->mhz[t->blocks] = mhz_of(samples);
-  return true;
+  return read_clocks(t, steady, f);
 }
 
 static double now(void) {
@@ -159,26 +179,30 @@ static double now(void) {
   return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-bool timer_warm_up(struct gpu *g, struct timer *t, double seconds, struct fault *f) {
-  bool ahead;
+bool timer_warm_up(struct gpu *g, struct timer *t, int blocks, double seconds, struct fault *f) {
+  bool ahead, steady;
   double start = now();
-  for (int i = 0; i < 2 || now() - start < seconds; i++)
-    if (!run_block(g, t, &ahead, f)) return false;
+  for (int i = 0; i < blocks || now() - start < seconds; i++)
+    if (!run_block(g, t, true, &ahead, &steady, f)) return false;
   return true;
 }
 
 bool timer_run(struct gpu *g, struct timer *t, int blocks, struct fault *f) {
-  int target = t->blocks + blocks, tries = 0, most = 2 * blocks + 8;
+  int target = t->blocks + blocks, patience = blocks, starved = 0;
   while (t->blocks < target) {
-    bool ahead;
-    if (++tries > most)
-      return fault_set(f, "timing is unstable: the host fell behind the GPU in %d of %d blocks",
-                       t->starved, t->starved + t->blocks);
-    if (!run_block(g, t, &ahead, f)) return false;
-    if (ahead)
-      t->blocks++;
-    else
+    bool ahead, steady, ask = t->blocks + 1 == target;
+    if (!run_block(g, t, ask, &ahead, &steady, f)) return false;
+    if (!ahead) {
       t->starved++;
+      if (++starved > blocks + 8)
+        return fault_set(f, "timing is unstable: the host fell behind the GPU in %d of %d blocks",
+                         t->starved, t->starved + t->blocks);
+    } else if (!steady && patience-- > 0) {
+      t->drifted++;
+    } else {
+      t->unsteady += !steady;
+      t->blocks++;
+    }
   }
   return true;
 }
@@ -191,14 +215,26 @@ double timer_median_us(const struct timer *t, int tape) {
 
 double timer_median_mhz(const struct timer *t) { return stat_median(t->mhz, t->blocks); }
 
+double timer_drift(const struct timer *t) { return stat_drift(t->mhz, t->blocks); }
+
 /* A block's mean log time of a tape. */
 static double log_us(const struct timer *t, int tape, int block) {
   return (log(t->us[tape][2 * block]) + log(t->us[tape][2 * block + 1])) / 2;
 }
 
+static void log_ratios(const struct timer *t, int base, int ours, double *d) {
+  for (int b = 0; b < t->blocks; b++) d[b] = log_us(t, base, b) - log_us(t, ours, b);
+}
+
 struct stat_interval timer_ratio(const struct timer *t, int base, int ours) {
   double d[TIMER_BLOCKS];
-  for (int b = 0; b < t->blocks; b++) d[b] = log_us(t, base, b) - log_us(t, ours, b);
-  struct stat_interval s = stat_bootstrap(d, t->blocks);
+  log_ratios(t, base, ours, d);
+  struct stat_interval s = stat_bootstrap(d, t->blocks, 0.95);
   return (struct stat_interval){exp(s.mid), exp(s.lo), exp(s.hi)};
+}
+
+struct stat_look timer_look(const struct timer *t, int base, int ours) {
+  double d[TIMER_BLOCKS];
+  log_ratios(t, base, ours, d);
+  return stat_look(d, t->blocks);
 }

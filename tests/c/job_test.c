@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const names[] = {"M", "layout", NULL};
+static const char *const names[] = {"M", "layout", "?options", NULL};
 static char line[8192];
 static struct job job;
 static struct fault fault;
@@ -30,6 +30,23 @@ static void reads(void) {
   ok(strcmp(job_text(&job, "layout"), "a=b c") == 0, "which stay");
 }
 
+static void reads_options(void) {
+  static const char *const words[] = {"lt", "auto", NULL};
+  unsigned set = 7;
+  ok(parse("p\tM=1\tlayout=nn") && !job_has(&job, "options") &&
+         strcmp(job_text(&job, "options"), "") == 0,
+     "an optional field may be missing");
+  ok(parse("p\toptions=auto,lt\tM=1\tlayout=nn") && job_has(&job, "options"), "or be there");
+  ok(job_set(&job, "options", words, &set, &fault) && set == 3, "a list of words is a set");
+  static const char *const bad[] = {"", "lt,", ",lt", "l", "lts", "lt;auto", "lt, auto"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[80];
+    snprintf(text, sizeof text, "p\tM=1\tlayout=nn\toptions=%s", bad[i]);
+    ok(parse(text) && !job_set(&job, "options", words, &set, &fault),
+       "options='%s' is refused (%s)", bad[i], fault.text);
+  }
+}
+
 static void refuses(void) {
   refused("", "without a verb", "an empty line is refused");
   refused("\tM=1", "without a verb", "a line that begins with a tab is refused");
@@ -37,6 +54,8 @@ static void refuses(void) {
   refused("problem\t=3", "not name=value", "a field without a name is refused");
   refused("problem\tM=1\t", "not name=value", "a tab at the end is refused");
   refused("problem\tM=1", "lacks the field 'layout'", "a missing field is refused");
+  refused("p\tM=1\tlayout=nn\toptions=a\toptions=b", "'options' twice",
+          "a repeated optional field is refused");
   refused("problem\tM=1\tM=2\tlayout=nn", "'M' twice", "a repeated field is refused");
   refused("problem\tM=1\tlayout=nn\tX=1", "unknown field 'X'", "an unknown field is refused");
   char many[200] = "problem";
@@ -91,6 +110,7 @@ static void writes(void) {
 
 int main(void) {
   reads();
+  reads_options();
   refuses();
   refuses_integers();
   writes();
