@@ -9,7 +9,7 @@ local PRINT = [[
 #include "vectors.h"
 #include <stdlib.h>
 int main(void) {
-  printf("conformance 1\ngpu none\n");
+  printf("conformance 1\ngpu planted\n");
   for (int i = 0; i < conform_count; i++) {
     const struct conform_case *c = &conform_cases[i];
     uint32_t *words = malloc(4 * (size_t)(c->out > c->in ? c->out : c->in));
@@ -61,6 +61,9 @@ local function comparison()
   compare(text:gsub("\ncase wgmma__n64 .*$", "\n"), 2, "case wgmma__n64 is missing")
   compare("", 2, "no file of vectors")
   compare((text:gsub("end ", "case more 1 0\n00000000\nend ")), 2, "does not end")
+  host.write(tmp .. "/changed", (text:gsub("gpu planted", "gpu none")))
+  local run = sh.run { tmp .. "/compare", tmp .. "/changed", tmp .. "/whole" }
+  assert(run.code == 2 and run.output:find("no GPU made it", 1, true), run.output)
   sh.remove(tmp)
 end
 
