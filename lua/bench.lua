@@ -3,7 +3,8 @@
 --
 -- Per problem: select -> emit -> build -> pass 1 (all candidates, few blocks) -> pass 2 (the best
 -- few, more blocks, a fresh worker). Every answer becomes a row of the store at once. The worker
--- may crash or hang (worker.lua); here that is a row with a status and a reason.
+-- may crash or hang (worker.lua); here that is a row with a status and a reason. A campaign
+-- (campaign.lua) benches a file of problems by the same functions, and knows what is done (ctx.known).
 
 local emit = require "emit"
 local fail = require "fail"
@@ -18,17 +19,29 @@ local bench = { passes = { { blocks = 8 }, { blocks = 32, best = 4 } } }
 
 -- ------------------------------------------------------------------------------- one problem
 
+-- The row that a campaign has of a built kernel in a pass, nil where it has to be measured: a changed
+-- header changes the cubin alone.
+local function known(ctx, kernel, pass)
+  if not ctx.known then return nil end
+  local row = ctx.known:row({ hash = kernel.hash, source = host.sha256(kernel.text) }, pass)
+  return row and row.cubin == kernel.built.cubin_sha and row or nil
+end
+
+-- The row of a kernel that is not timed.
+local function untimed(ctx, problem, kernel, status, why)
+  return known(ctx, kernel, 1) or measure.row(ctx, problem, kernel, 1, status, { why = why })
+end
+
 -- Kernels that can be timed, each cubin once; the others become rows here.
 local function usable(ctx, problem, kernels, rows)
   local list, first = {}, {}
   for _, kernel in ipairs(kernels) do
     if kernel.built.error then
-      rows[#rows + 1] = measure.row(ctx, problem, kernel, 1, "build", { why = kernel.built.error })
+      rows[#rows + 1] = untimed(ctx, problem, kernel, "build", kernel.built.error)
     else
       local id = measure.identity(kernel)
       if first[id] then
-        local why = "equals " .. first[id].key
-        rows[#rows + 1] = measure.row(ctx, problem, kernel, 1, "same", { why = why })
+        rows[#rows + 1] = untimed(ctx, problem, kernel, "same", "equals " .. first[id].key)
       else
         first[id] = kernel
         list[#list + 1] = kernel
@@ -38,30 +51,46 @@ local function usable(ctx, problem, kernels, rows)
   return list
 end
 
--- BUDGET ends the first pass; the second one, a few kernels, is always run.
+-- BUDGET ends the first pass; the second one, a few kernels, is always run. Of a campaign it ends either,
+-- as soon as this call has measured something.
 local function spent(ctx)
   return ctx.deadline and host.now() > ctx.deadline
 end
 
--- Is BUDGET spent before the i-th of `count` kernels?
-local function over(ctx, p, i, count)
-  if i == 1 or not spent(ctx) then return false end
+-- Is BUDGET spent before the i-th of `count` kernels of a pass?
+local function over(ctx, p, pass, i, count)
+  if not spent(ctx) then return false end
+  if ctx.campaign then
+    ctx.stopped = ctx.rows > 0
+    return ctx.stopped
+  end
+  if pass > 1 or i == 1 then return false end
   p:clear()
   host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", count - i + 1, count))
   return true
+end
+
+-- Times one kernel: "ok" and its row, or the status of a run that cannot go on, and why.
+local function time_one(ctx, problem, pass, kernel)
+  local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json },
+                { "blocks", bench.passes[pass].blocks } }
+  local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
+  if status == "interrupted" or status == "unprepared" then return status, answer.why end
+  return "ok", measure.row(ctx, problem, kernel, pass, status, answer)
 end
 
 -- Times `kernels` in one pass; false when the user interrupted, nil, why when the problem itself
 -- fails.
 local function run_pass(ctx, problem, pass, kernels, rows, p)
   for i, kernel in ipairs(kernels) do
-    if pass == 1 and over(ctx, p, i, #kernels) then return true end
-    local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json },
-                  { "blocks", bench.passes[pass].blocks } }
-    local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
+    local status, row = "ok", known(ctx, kernel, pass)
+    if not row then
+      if over(ctx, p, pass, i, #kernels) then return true end
+      status, row = time_one(ctx, problem, pass, kernel)
+    end
     if status == "interrupted" then return false end
-    if status == "unprepared" then return nil, answer.why end
-    rows[#rows + 1] = measure.row(ctx, problem, kernel, pass, status, answer)
+    if status == "unprepared" then return nil, row end
+    rows[#rows + 1] = row
     p:step(kernel.stem)
     if host.interrupted() then return false end
   end
@@ -78,15 +107,24 @@ local function finalists(kernels, rows, count)
   return out
 end
 
-local function time_all(ctx, problem, kernels, rows)
-  if ctx.backend.run then
-    return ctx.backend.run(ctx, problem, kernels, rows, function(p, i) return over(ctx, p, i, #kernels) end)
+-- On the CPU device there is one pass, and only what has no row is verified.
+local function verify_all(ctx, problem, kernels, rows)
+  local left = {}
+  for _, kernel in ipairs(kernels) do
+    local row = known(ctx, kernel, 1)
+    table.insert(row and rows or left, row or kernel)
   end
+  if #left == 0 then return true end
+  return ctx.backend.run(ctx, problem, left, rows, function(p, i) return over(ctx, p, 1, i, #left) end)
+end
+
+local function time_all(ctx, problem, kernels, rows)
+  if ctx.backend.run then return verify_all(ctx, problem, kernels, rows) end
   local list = usable(ctx, problem, kernels, rows)
   local best = bench.passes[2].best
-  local p = progress.new("bench " .. rank.title(problem), #list + math.min(best, #list))
+  local p = (ctx.progress or progress).new("bench " .. rank.title(problem), #list + math.min(best, #list))
   local done, why = run_pass(ctx, problem, 1, list, rows, p)
-  if done then
+  if done and not ctx.stopped then
     -- A fresh worker: what an earlier kernel left behind (caches, clocks, memory) is gone.
     ctx.session:stop()
     done, why = run_pass(ctx, problem, 2, finalists(list, rows, best), rows, p)
@@ -96,12 +134,14 @@ local function time_all(ctx, problem, kernels, rows)
 end
 
 -- One problem: its rows, and false when interrupted, nil and a reason when it cannot be measured.
-local function run_problem(ctx, problem)
+-- `chosen` is told its kernels, before they are built.
+function bench.problem(ctx, problem, chosen)
   local opt, rows = ctx.opt, {}
   local ok, items = pcall(select_.pick, problem, opt.device, opt)
   if not ok then return rows, nil, fail.text(items) or error(items, 0) end
   problem.job = measure.problem_job(problem)
   local kernels = emit.all(items, outdir.path(opt, "kernels"))
+  if chosen then chosen(kernels) end
   if not ctx.backend.build(kernels, opt) or host.interrupted() then return rows, false end
   local done, why = time_all(ctx, problem, kernels, rows)
   return rows, done, why
@@ -128,7 +168,7 @@ function bench.run(opt)
                              #problems))
       break
     end
-    local rows, done, why = run_problem(ctx, problem)
+    local rows, done, why = bench.problem(ctx, problem)
     best[#best + 1] = rank.print(problem, rows)
     if done == false then
       ctx.session:drop()

@@ -66,7 +66,7 @@ end
 -- Verifies `kernels`, each becomes a row; false when the user interrupted. stop(progress, i) says whether the
 -- i-th is one too many.
 function cpu_bench.run(ctx, problem, kernels, rows, stop)
-  local p = progress.new("verify", #kernels)
+  local p = (ctx.progress or progress).new("verify", #kernels)
   for i, kernel in ipairs(kernels) do
     if stop(p, i) then break end
     local row = row_of(ctx, problem, kernel)

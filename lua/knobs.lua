@@ -92,19 +92,26 @@ local function one_shape(text, name)
   return { shape(text) or fail.usage(fmt("%s '%s': %s", name, text, SHAPE_TEXT)) }
 end
 
--- A file of lines MxNxK; '#' starts a comment.
+-- A file of lines MxNxK; '#' starts a comment. One that stands twice is taken once.
 local function shapes_file(path)
   local text, err = host.read(path)
   if not text then fail.usage(err) end
-  local list, number = {}, 0
+  local list, number, seen, again = {}, 0, {}, 0
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
     local item = line:gsub("#.*", ""):match("^%s*(.-)%s*$")
     if item ~= "" then
-      list[#list + 1] = shape(item) or fail.usage(fmt("%s:%d: '%s': %s", path, number, item, SHAPE_TEXT))
+      local dims = shape(item) or fail.usage(fmt("%s:%d: '%s': %s", path, number, item, SHAPE_TEXT))
+      local name = table.concat(dims, "x")
+      if seen[name] then again = again + 1 else list[#list + 1] = dims end
+      seen[name] = true
     end
   end
   if #list == 0 then fail.usage(fmt("%s:1: no shapes in the file", path)) end
+  if again > 0 then
+    host.err(fmt("note: %s: %d line%s a shape again, each is taken once\n", path, again,
+                 again == 1 and " has" or "s have"))
+  end
   return list
 end
 
@@ -122,6 +129,7 @@ local KNOBS = {
     "cuda; cpu: verified without a GPU, no times; fake: invented figures (default cuda where a GPU is, else cpu)" },
   { "KEY", plain, "one candidate by its key" },
   { "KERNEL", plain, "an emitted .cu (its .json beside it), or a space's file" },
+  { "FRESH", switch, "1: measure again what the store has" },
   { "N", whole(1, 1000000), "candidates per problem" },
   { "JOBS", whole(1, 4096), "processes at a time (default one per CPU)" },
   { "BUDGET", seconds, "time to spend: 60s, 30m, 2h" },
@@ -140,8 +148,8 @@ local KNOBS = {
 
 local PROBLEM = "SHAPE SHAPES LAYOUT DTYPE ACC"
 
--- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key) a KEY. A knob by
--- its name is what help says of it for this verb.
+-- What each verb reads; `problem` where it cannot do without SHAPE, SHAPES or (key, kernel) a KEY or KERNEL.
+-- A knob by its name is what help says of it for this verb.
 local VERBS = {
   gen = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N LINES OUT NVCC TIMEOUT JOBS" },
   build = { problem = true, key = true, knobs = PROBLEM .. " SPACE DEVICE KEY N JOBS LINES OUT NVCC TIMEOUT" },
@@ -149,8 +157,15 @@ local VERBS = {
     SHAPE = "MxNxK to stand for (default: one tile, an odd number of tiles, a clipped shape)",
     N = "kernels of a space's file (default 4, and the first that is refused ends it)",
     SEED = "seed of the inputs (default 1)" },
-  bench = { problem = true,
-    knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY N JOBS BUDGET TIMEOUT OUT STORE NVCC WORKER" },
+  bench = { problem = true, kernel = true,
+    knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY KERNEL N JOBS BUDGET FRESH CHECK TIMEOUT OUT STORE NVCC WORKER",
+    SHAPES = "file of lines MxNxK instead: a campaign, whose next call goes on where BUDGET stopped one",
+    KERNEL = "an emitted .cu that you changed, its .json beside it: timed beside what its key gives",
+    CHECK = "0: time that .cu without a check on the CPU device",
+    FRESH = "1: of a campaign, measure again what the store has" },
+  diff = { knobs = "SHAPE SPACE DEVICE BACKEND JOBS TIMEOUT OUT STORE NVCC WORKER",
+    SHAPE = "MxNxK that they are counted and compared at (default one that their keys allow)",
+    BACKEND = "cuda; fake: invented figures (default cuda where a GPU is, else the store's alone)" },
   search = { problem = true,
     knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN CHECK TIMEOUT OUT STORE NVCC WORKER",
     BACKEND = "cuda; fake: invented figures, to see the loop without a GPU",
@@ -263,7 +278,8 @@ function knobs.parse(verb, argv)
   opt.device = opt.device or default_device(verb, opt.backend)
   opt.problems = problems(opt)
   local needs = VERBS[verb] or {}
-  if needs.problem and #opt.problems == 0 and not (needs.key and opt.key) then
+  local other = needs.key and opt.key or needs.kernel and opt.kernel
+  if needs.problem and #opt.problems == 0 and not other then
     fail.usage(fmt("verb '%s' wants SHAPE=MxNxK or SHAPES=file", verb))
   end
   return opt

@@ -13,7 +13,10 @@ local VERBS = {
   { "build", "verbs_flow", "gen, then compile them" },
   { "check", "verbs_check", "may these kernels be launched: static rules, then runs on the CPU device",
     usage = "KEY|FILE NAME=value..." },
-  { "bench", "verbs_flow", "build, then verify and time each against cuBLAS" },
+  { "bench", "verbs_flow", "build, then verify and time each against cuBLAS; or time a changed .cu beside its origin",
+    usage = "[FILE.cu] NAME=value..." },
+  { "diff", "diff", "two kernels side by side: parameters, text, registers, instructions, ratio",
+    usage = "KEY|FILE.cu KEY|FILE.cu NAME=value..." },
   { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
   { "release", "verbs_release", "the best measured kernels as a library of their own" },
@@ -75,7 +78,8 @@ local function dispatch(argv)
   if verb[1] == "help" then return help(rest) end
   if verb[1] == "test" then return require("testing").run(rest) end
   if verb[1] == "edit" then return require("verbs_edit").edit(rest) end
-  if verb[1] == "check" then rest = require("verbs_check").words(rest) end
+  if verb[1] == "check" or verb[1] == "bench" then rest = require("verbs_check").words(rest) end
+  if verb[1] == "diff" then return require("diff").main(rest) end
   return require(verb[2])[verb[1]](knobs.parse(verb[1], rest))
 end
 

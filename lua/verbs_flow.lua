@@ -132,7 +132,14 @@ end
 
 -- ------------------------------------------------------------------------------- bench and rank
 
-verbs.bench = bench.run
+-- A changed .cu beside its origin, a file of problems, or the problems of SHAPE.
+function verbs.bench(opt)
+  if opt.kernel then return require("handmade").run(opt) end
+  if opt.given.CHECK then fail.usage("CHECK is for a .cu of your own: say KERNEL=file.cu") end
+  if opt.shapes then return require("campaign").run(opt) end
+  return bench.run(opt)
+end
+
 verbs.rank = bench.rank
 
 verbs["fake-worker"] = function()

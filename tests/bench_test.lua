@@ -252,6 +252,28 @@ local function cuda_rows()
   assert(failed > 0 and text:find("C7510", 1, true) and text:find("build%s+mma:"), text)
 end
 
+-- The compiler crashes at one space's kernels and hangs at another's: the third's are timed twice, ranked,
+-- and every failure has its reason.
+local function compiler_faults()
+  sh.remove(dir .. "/cache") -- what has compiled would not again
+  local code, text, rows = cuda_run("crash=^//.mma: hang=^//.simt:", { n = 9 })
+  assert(code == 1, "a kernel that does not build is a failure")
+  local why, count, good, finalists = { mma = "killed by signal 9", simt = "no end after 1 s" }, {}, 0, 0
+  for _, row in ipairs(rows) do
+    local space = row.key:match("^[^:]+")
+    count[space] = (count[space] or 0) + 1
+    if space == "hopper" then
+      assert(row.status == "ok" and row.us > 0 and row.regs == 96 and row.ratio_lo < row.ratio, row.status)
+      if row.pass == 2 then finalists = finalists + 1 else good = good + 1 end
+    else
+      assert(row.status == "build" and row.why == why[space] and not row.us, tostring(row.why))
+    end
+  end
+  assert(count.mma > 0 and count.simt > 0 and good > 0 and finalists == math.min(4, good))
+  assert(text:find("build%s+mma:[^\n]*killed by signal 9\n") and text:find("build%s+simt:[^\n]*no end after 1 s\n"), text)
+  assert(text:find("\n *1  %d[^\n]*hopper:") and text:find("problems_with_a_kernel: 1 count", 1, true), text)
+end
+
 local function equal_cubins()
   local size = { M = 100, N = 77, K = 33, layout = "tn", dtype = "f16", acc = "f32" }
   local code, _, rows = cuda_run("same", { problems = { size }, n = 60, space = { "simt" } })
@@ -293,6 +315,8 @@ return {
   { name = "bench without a GPU says what works", run = without_gpu },
   { name = "KEY= benches exactly that candidate", run = one_key },
   { name = "BACKEND=cuda stores registers, flags and failed compiles", run = cuda_rows },
+  { name = "nvcc that crashes and hangs between good kernels: the good ones' results are complete",
+    run = compiler_faults },
   { name = "equal cubins with equal launches are timed once", run = equal_cubins },
   { name = "BUDGET ends the first pass", run = function()
     local code, _, rows = bench_run(nil, { budget = 0 })

@@ -202,6 +202,25 @@ local function hanging()
   assert(host.now() - started < 10 and not row.cubin)
 end
 
+-- A compiler that crashes, one that hangs, and good kernels around them: theirs are whole.
+local function among_good_ones()
+  fresh()
+  local list, done = run(kernels("one", "dies", "two", "stays", "three"), "crash=dies hang=stays", { timeout = 1 })
+  assert(done and compiles() == 5)
+  for i, why in pairs { [2] = "killed by signal 9", [4] = "no end after 1 s" } do
+    local row = list[i].built
+    assert(row.error == why and not row.cubin, tostring(row.error))
+  end
+  for _, i in ipairs { 1, 3, 5 } do
+    local row = list[i].built
+    assert(not row.error and row.regs == 96 and host.sha256(host.read(row.cubin)) == row.cubin_sha)
+  end
+  for _, kernel in ipairs(run(kernels("one", "dies", "two", "stays", "three"))) do
+    assert(not kernel.built.error, "a compiler that recovers is asked again")
+  end
+  assert(compiles() == 7, "good ones come from the cache")
+end
+
 local function flagged()
   fresh()
   for _ = 1, 2 do
@@ -248,6 +267,7 @@ return {
     assert(build.parse_log(log).error == 'k.cu(9): error: identifier "q" is undefined')
   end },
   { name = "a compiler that does not end is killed", run = hanging },
+  { name = "crashes and hangs of the compiler leave the other kernels whole", run = among_good_ones },
   { name = "spills and C75xx are flagged, and kept", run = flagged },
   { name = "an nvcc that writes an empty cubin has failed", run = function()
     fresh()
