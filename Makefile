@@ -5,6 +5,8 @@
 #: make build SHAPE=...  gen, then compile them with nvcc: registers, spills, warnings
 #: make bench SHAPE=...  build, then verify every kernel on the GPU and rank it against cuBLAS;
 #:                       without a GPU: verify on the CPU device, rank by predicted time; nothing is timed
+#: make bench SHAPES=file BUDGET=1h   a campaign: ends after BUDGET, the same command goes on;  FRESH=1: all again
+#: make bench KERNEL=my.cu SHAPE=...  a kernel that you changed, checked, then timed beside what its key gives
 #: make verify KEY=... SHAPE=...    may this kernel be launched? Limits, then its threads run on the CPU device
 #: make search SHAPE=...  edit a space's text towards what is fast, by measuring (on a GPU, or BACKEND=fake)
 #: make rank [SHAPE=...] the measurements so far, best first
@@ -19,6 +21,7 @@
 #: make fuzz             the fuzzers alone; FUZZ_SECONDS=20 each, or FUZZ_RUNS=1000000
 #: make golden           kernels that cover every parameter's values, on the CPU device;  golden-write: their counters
 #: make mutants          bugs planted in good kernels: the CPU device finds each one, and nothing in the good ones
+#: make cheats           kernels that cheat: none may pass, on the GPU (or BACKEND=cpu, the CPU device)
 #: make conformance      on a GPU: what every instruction of the vocabulary gives;
 #:                       conformance-check: the CPU device must give the same
 #: make test-gpu         tests on the GPU
@@ -34,7 +37,7 @@
 #:   DEVICE=h200|h100|a100|...   a preset, implies the architecture; default: the GPU present, else h200
 #:   BACKEND=cuda|cpu|fake       where kernels run; default cuda where a GPU is, else cpu: verified, not timed;
 #:                               fake invents figures, to try the flow out
-#:   KERNEL=file SCHEDULES=4 CHECK=0   of verify: a .cu or a space, orders tried; of search: launch unchecked
+#:   KERNEL=file SCHEDULES=4 CHECK=0   of verify: a .cu or a space, orders tried; of search, bench: launch unchecked
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
 #:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
 #:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
@@ -58,7 +61,7 @@ WARN      := -std=c11 -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -W
 
 # What stands on the command line and is no build variable goes to loom, which refuses what it does
 # not know.
-MAKE_VARS := CC CFLAGS CXX CXXFLAGS LDFLAGS NVCC CUDA_HOME LOOM STATIC V LIMIT BUGS
+MAKE_VARS := CC CFLAGS CXX CXXFLAGS LDFLAGS NVCC CUDA_HOME LOOM STATIC V LIMIT BUGS CHEATS
 NAMES     := $(foreach o,$(MAKEOVERRIDES),$(if $(findstring =,$o),$(firstword $(subst =, ,$o))))
 KNOBS      = $(foreach k,$(filter-out $(MAKE_VARS),$(NAMES)),'$k=$(subst ','\'',$($k))')
 # `make -j deps gen`: nothing is compiled before the headers are there.
@@ -127,6 +130,7 @@ test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub 
 check: $(BUILD)/loom out/build/loom-cpu test-launch conformance-check fuzz
 	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua
 	$(Q)$(BUILD)/loom --script tests/mutants/run.lua
+	$(Q)BACKEND=cpu $(BUILD)/loom --script tests/cheats/run.lua
 
 golden: $(OWN_LOOM) out/build/loom-cpu
 	$(Q)LIMIT=$(LIMIT) "$(LOOM)" test tests/check/golden.lua
@@ -134,13 +138,16 @@ golden-write: $(OWN_LOOM) out/build/loom-cpu
 	$(Q)"$(LOOM)" test tests/golden/make.lua
 mutants: $(OWN_LOOM) out/build/loom-cpu
 	$(Q)"$(LOOM)" --script tests/mutants/run.lua $(BUGS)
+cheats: $(OWN_LOOM) out/build/loom-cpu $(if $(filter cpu,$(BACKEND)),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
+	$(Q)BACKEND=$(BACKEND) "$(LOOM)" --script tests/cheats/run.lua $(CHEATS)
 verify: $(OWN_LOOM) out/build/loom-cpu
 	$(Q)"$(LOOM)" check $(KNOBS)
 loom-cpu: out/build/loom-cpu
-.PHONY: golden golden-write mutants verify loom-cpu
+.PHONY: golden golden-write mutants cheats verify loom-cpu
 
 test-gpu: $(OWN_LOOM) worker
 	$(Q)out/build/loom-bench --selftest
+	$(Q)BACKEND=cuda "$(LOOM)" --script tests/cheats/run.lua
 	$(Q)"$(LOOM)" test tests/gpu/*_test.lua
 
 lint: $(FIRST)

@@ -4,6 +4,7 @@
 local compile = require "compile"
 local fail = require "fail"
 local outdir = require "outdir"
+local rules = require "rules"
 
 local build = { timeout = 60 }
 
@@ -92,6 +93,11 @@ function build.notes(row)
   return table.concat(notes, " ")
 end
 
+-- An ELF file for NVIDIA's machines (number 190); what a stand-in for nvcc writes is none.
+local function is_cubin(bytes)
+  return bytes:find("^\127ELF") ~= nil and #bytes > 20 and string.unpack("<I2", bytes, 19) == 190
+end
+
 -- nvcc as compile.lua's tool, and its version.
 local function tool_of(opt)
   local cc, flags, cache = build.compiler(opt), build.flags(opt.device.arch), outdir.path(opt, "cache")
@@ -112,7 +118,11 @@ local function tool_of(opt)
       end
       return argv
     end,
-    take = function(row, path, sha) row.cubin, row.cubin_sha = path, sha end,
+    take = function(row, path, sha)
+      row.cubin, row.cubin_sha = path, sha
+      local bytes = host.read(path)
+      if is_cubin(bytes) then row.error = rules.refused(host.read(row.source), bytes) end
+    end,
   }, cc.version
 end
 

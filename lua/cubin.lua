@@ -19,12 +19,13 @@ end
 local function sections_of(bytes)
   if #bytes < 64 or bytes:sub(1, 6) ~= "\127ELF\2\1" then return nil end
   local at, size, count, names = string.unpack("<I8", bytes, 41), string.unpack("<I2I2I2", bytes, 59)
-  if size ~= 64 or at < 64 or at + 64 * count > #bytes or names >= count then return nil end
+  if size ~= 64 or at < 64 or at > #bytes - 64 * count or names >= count then return nil end
   local list = {}
   for i = 0, count - 1 do
-    local name, kind, flags, _, offset, bytes_, link = string.unpack("<I4I4I8I8I8I8I4", bytes, at + 64 * i + 1)
-    if offset < 0 or bytes_ < 0 or kind ~= NOBITS and offset + bytes_ > #bytes then return nil end
-    list[i + 1] = { name = name, kind = kind, flags = flags, offset = offset, size = bytes_, link = link }
+    local name, kind, flags, _, offset, length, link = string.unpack("<I4I4I8I8I8I8I4", bytes, at + 64 * i + 1)
+    local held = kind ~= NOBITS and length or 0 -- of its bytes the file has
+    if offset < 0 or offset > #bytes or held < 0 or held > #bytes - offset then return nil end
+    list[i + 1] = { name = name, flags = flags, offset = offset, size = length, held = held, link = link }
   end
   for _, s in ipairs(list) do s.name = name_at(bytes, list[names + 1], s.name) or "" end
   return list
@@ -39,7 +40,7 @@ end
 -- Writable memory is shared memory, or it is state.
 local function memory_rule(sections, add)
   for _, s in ipairs(sections) do
-    local state = s.flags & WRITE_ALLOC == WRITE_ALLOC and not s.name:find("^%.nv%.shared%.")
+    local state = s.flags & WRITE_ALLOC == WRITE_ALLOC and not s.name:find("%.nv%.shared%.")
     if state or s.name:find("^%.nv%.global") or s.name:find("^%.bss") then
       add(fmt("section '%s' of %d bytes: memory that outlives a launch", s.name, s.size))
     end
@@ -58,7 +59,7 @@ local function symbol_rule(bytes, sections, add)
   local symbols = named(sections, ".symtab")
   local names = symbols and sections[symbols.link + 1]
   if not names then return end
-  for at = symbols.offset + 1, symbols.offset + symbols.size - 23, 24 do
+  for at = symbols.offset + 1, symbols.offset + symbols.held - 23, 24 do
     local name, _, _, section = string.unpack("<I4BBI2", bytes, at)
     local text = section == 0 and name_at(bytes, names, name) or ""
     if text ~= "" and not text:find("^%.nv%.reservedSmem%.") then add(fmt("calls '%s', which is not in it", text)) end
@@ -72,7 +73,7 @@ local CLOCKS = { [0x50] = "clock", [0x51] = "clock_hi", [0x52] = "globaltimer", 
 local function clock_rule(bytes, sections, add)
   local code = named(sections, KERNEL)
   if not code then return end
-  for at = code.offset + 1, code.offset + code.size - 15, 16 do
+  for at = code.offset + 1, code.offset + code.held - 15, 16 do
     local low, high = bytes:byte(at, at + 1)
     local register = READS[low + (high & 15) * 256] and CLOCKS[bytes:byte(at + 9)]
     if register then return add(fmt("reads %%%s at instruction %d", register, (at - 1 - code.offset) // 16)) end

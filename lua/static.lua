@@ -5,6 +5,8 @@
 -- static.check returns the figures as one line and a list of refusals; each names the number, its limit
 -- and what to change.
 
+local rules = require "rules"
+
 local static = {}
 
 local fmt = string.format
@@ -185,7 +187,7 @@ end
 
 -- kernel {text, launch, key, full}; `problem` may be nil. Returns the figures as a line, the refusals.
 function static.check(kernel, dev, problem)
-  local out = {}
+  local out = rules.source(kernel.text)
   local memory = memory_rules(kernel, dev, out)
   block_rules(kernel, dev, out)
   local registers = register_rules(kernel, dev, out)

@@ -14,7 +14,8 @@ local kit = {}
 local here = host.root .. "/tests/mutants"
 local loom_cpu = host.getenv("LOOM_CPU") or host.root .. "/out/build/loom-cpu"
 
-local COMPILE, RUN = 60, 60 -- seconds that one may take
+kit.COMPILE = 60 -- seconds that one compilation may take
+local RUN = 60
 
 function kit.die(set, ...)
   fail(set.name .. ": " .. string.format(...))
@@ -60,6 +61,18 @@ function kit.planted(set, text, plant, find, replace)
   return text:sub(1, at - 1) .. replace .. text:sub(last + 1), line_of(text, at)
 end
 
+-- Text and descriptor with a plant of several edits in them, and the line of the first: plant.edits are {find, replace},
+-- plant.desc the same of the descriptor.
+function kit.edited(set, text, desc, plant)
+  local line
+  for _, edit in ipairs(plant.edits) do
+    local new, at = kit.planted(set, text, plant, edit[1], edit[2])
+    text, line = new, line or at
+  end
+  for _, edit in ipairs(plant.desc) do desc = kit.planted(set, desc, plant, edit[1], edit[2]) end
+  return text, desc, line
+end
+
 -- A task: a kernel in a folder of its own, good or with a plant; set.plant(text, desc, plant) plants it.
 local function task_of(set, base, plant, kernel)
   local t = { base = base, plant = plant, name = plant and plant.name or base.name, launch = kernel.launch, key = kernel.key }
@@ -99,7 +112,7 @@ end
 
 -- Registers that nobody sets hold nonsense, as on a GPU. The object is there at once or not at all: two runs of
 -- a script may share the folder.
-local function compile(t)
+function kit.compile(t)
   return { "sh", "-c", 'so=$1; shift; "$@" -o "$so.$$" && mv -f "$so.$$" "$so"', "sh", t.dir .. "/k.so",
     "g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-w", "-ftrivial-auto-var-init=pattern", "-fstack-reuse=none",
     "-I" .. host.root .. "/templates/lib", "-I" .. host.root .. "/bench/cpu", "-fmacro-prefix-map=" .. t.dir .. "/=",
@@ -154,11 +167,11 @@ local function judge(t, result)
   if answers < t.jobs and not t.kind then t.error = t.error or "no answer: " .. result.output:sub(-200) end
 end
 
--- What g++ says of a task; a set that takes a kernel it refuses for caught says so by `refuses`.
-local function not_compiled(set, t, result)
-  local why = result.output:match("[^\n]*error:[^\n]*") or result.output:sub(1, 200)
-  if set.refuses then
-    t.kind, t.at, t.why = set.refuses, "", why
+-- A task that g++ refuses: an error, or a catch of a kind that the set has for it.
+function kit.not_compiled(set, t, result)
+  local why = result.output:match("(k%.cu:[^\n]*error:[^\n]*)") or result.output:match("[^\n]*error:[^\n]*") or result.output:sub(1, 200)
+  if set.refused_as then
+    t.kind, t.at, t.why = set.refused_as, "", why
   else
     t.error = "g++: " .. why
   end
@@ -179,7 +192,7 @@ function kit.run_all(set, tasks, job, show)
   local pool, done = host.pool(host.cpus()), {}
   for i, t in ipairs(tasks) do
     done[i] = t.kind ~= nil
-    if not t.kind then pool:submit { argv = compile(t), timeout = COMPILE, tag = { i, "compile" } } end
+    if not t.kind then pool:submit { argv = kit.compile(t), timeout = kit.COMPILE, tag = { i, "compile" } } end
   end
   local next_ = show_done(tasks, done, 1, show)
   while pool:pending() > 0 do
@@ -191,7 +204,7 @@ function kit.run_all(set, tasks, job, show)
     elseif result.code == 0 then
       pool:submit { argv = run(set, t, job), timeout = RUN, tag = { i, "run" } }
     else
-      not_compiled(set, t, result)
+      kit.not_compiled(set, t, result)
     end
     done[i] = what == "run" or t.error ~= nil or t.kind ~= nil
     next_ = show_done(tasks, done, next_, show)
