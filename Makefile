@@ -47,7 +47,7 @@
 #:   LOOM_LLM_MODEL, LOOM_LLM_KEY in the environment; or LOOM_LLM_CMD, a command: prompt in, answer out
 #: Build variables:
 #:   CC=gcc  NVCC=nvcc  CUDA_HOME=/usr/local/cuda  V=1 (show commands)
-#:   STATIC=1   a loom that needs no Lua, PCRE2 or SQLite: out/build-static/loom
+#:   STATIC=1   a loom that needs no Lua, PCRE2, SQLite or zlib: out/build-static/loom
 #:   LOOM=path  use this loom instead of building one
 
 NVCC      ?= nvcc
@@ -97,9 +97,9 @@ $(VERBS): $(OWN_LOOM)
 	$(Q)"$(LOOM)" $@ $(KNOBS)
 
 # ---- loom: the C host; then the bench worker ----------------------------------------------------
-LOOM_SRC    := main host host_file host_log host_proc host_tmpl proc tmpl buf db util
+LOOM_SRC    := main host host_file host_gzip host_log host_proc host_tmpl proc tmpl buf db util
 LOOM_CFLAGS := $(WARN) -D_GNU_SOURCE -I/usr/include/lua5.4
-LOOM_LIBS   := -llua5.4 -lpcre2-8 -lsqlite3 -lmd
+LOOM_LIBS   := -llua5.4 -lpcre2-8 -lsqlite3 -lmd -lz
 LOOM_STATIC := -Wl,-Bstatic $(LOOM_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
 ASAN_FLAGS  := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
 
@@ -128,7 +128,7 @@ test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub 
 	$(Q)$(ASAN)/loom test $(TESTS)
 
 check: $(BUILD)/loom out/build/loom-cpu test-launch conformance-check fuzz
-	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua
+	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua tests/check/kill.lua
 	$(Q)$(BUILD)/loom --script tests/mutants/run.lua
 	$(Q)BACKEND=cpu $(BUILD)/loom --script tests/cheats/run.lua
 

@@ -1,17 +1,20 @@
-/* db.c -- the binding to SQLite: three verbs over prepared statements.
+/* db.c -- the binding to SQLite: four verbs over prepared statements.
  *
- * WAL and a busy timeout, because several loom processes share a store.  A statement hangs on a
- * userdata while Lua values are made, so that an error cannot leave it open.
+ * WAL and a busy timeout, because several loom processes share a store.  Every commit is on the disk
+ * before it returns: a kernel may take the machine down, and the row that says so has to be there.  A
+ * statement hangs on a userdata while Lua values are made, so that an error cannot leave it open.
  */
 #include "db.h"
 
 #include <lauxlib.h>
 #include <sqlite3.h>
+#include <string.h>
 
 #define DB "loom.db"
 #define STATEMENT "loom.statement"
 
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 10000, WAIT_MS = 10 };
+enum { WRITE, READ, STILL }; /* as in modes[] */
 
 typedef struct db {
   sqlite3 *handle;
@@ -146,23 +149,57 @@ static void push_column(lua_State *L, sqlite3_stmt *s, int i) {
   }
 }
 
+/* The present row as {column = value}.  [-0, +1] */
+static void push_row(lua_State *L, sqlite3_stmt *s) {
+  int n = sqlite3_column_count(s);
+  lua_createtable(L, 0, n);
+  for (int i = 0; i < n; i++) {
+    push_column(L, s, i);
+    lua_setfield(L, -2, sqlite3_column_name(s, i));
+  }
+}
+
 /* rows(sql, values) -> array of {column = value} */
 static int db_rows(lua_State *L) {
   db *d = check_db(L);
   sqlite3_stmt **s = prepare(L, d);
-  int rc, n = sqlite3_column_count(*s);
+  int rc;
   lua_newtable(L);
   for (lua_Integer row = 1; (rc = sqlite3_step(*s)) == SQLITE_ROW; row++) {
-    lua_createtable(L, 0, n);
-    for (int i = 0; i < n; i++) {
-      push_column(L, *s, i);
-      lua_setfield(L, -2, sqlite3_column_name(*s, i));
-    }
+    push_row(L, *s);
     lua_rawseti(L, -2, row);
   }
   if (rc != SQLITE_DONE) return fail_statement(L, s, sqlite3_errmsg(d->handle));
   sqlite3_finalize(*s);
   *s = NULL;
+  return 1;
+}
+
+/* The iterator of each(); its upvalues are the db and the statement. */
+static int next_row(lua_State *L) {
+  lua_settop(L, 0);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  db *d = check_db(L);
+  sqlite3_stmt **s = lua_touserdata(L, lua_upvalueindex(2));
+  if (!*s) return 0;
+  int rc = sqlite3_step(*s);
+  if (rc == SQLITE_ROW) {
+    push_row(L, *s);
+    return 1;
+  }
+  if (rc != SQLITE_DONE) return fail_statement(L, s, sqlite3_errmsg(d->handle));
+  sqlite3_finalize(*s);
+  *s = NULL;
+  return 0;
+}
+
+/* each(sql, values) -> iterator over {column = value} */
+static int db_each(lua_State *L) {
+  db *d = check_db(L);
+  prepare(L, d);
+  lua_pushvalue(L, 1);
+  lua_insert(L, -2);
+  lua_pushcclosure(L, next_row, 2);
   return 1;
 }
 
@@ -175,12 +212,55 @@ static int db_close(lua_State *L) {
 }
 
 static const luaL_Reg methods[] = {
-    {"exec", db_exec},  {"run", db_run},       {"rows", db_rows}, {"close", db_close},
-    {"__gc", db_close}, {"__close", db_close}, {NULL, NULL},
+    {"exec", db_exec},   {"run", db_run},    {"rows", db_rows},     {"each", db_each},
+    {"close", db_close}, {"__gc", db_close}, {"__close", db_close}, {NULL, NULL},
 };
 
+/* "file:PATH?immutable=1", SQLite's name for a file that nobody writes to.  [-0, +1] */
+static const char *push_still(lua_State *L, const char *path) {
+  luaL_Buffer b;
+  luaL_buffinit(L, &b);
+  luaL_addstring(&b, "file:");
+  for (const char *c = path; *c; c++) {
+    if (strchr("%?#", *c)) {
+      lua_pushfstring(L, *c == '%' ? "%%25" : *c == '?' ? "%%3F" : "%%23");
+      luaL_addvalue(&b);
+    } else
+      luaL_addchar(&b, *c);
+  }
+  luaL_addstring(&b, "?immutable=1");
+  luaL_pushresult(&b);
+  return lua_tostring(L, -1);
+}
+
+/* SQLite does not wait by itself while another process turns a new file into one with a log. */
+static int set_wal(const db *d) {
+  static const char sql[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL";
+  int rc = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
+  for (int ms = 0; rc == SQLITE_BUSY && ms < BUSY_MS; ms += WAIT_MS) {
+    sqlite3_sleep(WAIT_MS);
+    rc = sqlite3_exec(d->handle, sql, NULL, NULL, NULL);
+  }
+  return rc;
+}
+
+/* Opens as mode says, the userdata is at 2; SQLite's code. */
+static int open_mode(lua_State *L, db *d, const char *path, int mode) {
+  if (mode == STILL)
+    return sqlite3_open_v2(push_still(L, path), &d->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+                           NULL);
+  int create = mode == WRITE ? SQLITE_OPEN_CREATE : 0;
+  int rc = sqlite3_open_v2(path, &d->handle, SQLITE_OPEN_READWRITE | create, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_busy_timeout(d->handle, BUSY_MS);
+  if (rc != SQLITE_OK || mode != WRITE) return rc;
+  if (sqlite3_db_readonly(d->handle, "main") == 1) fail(L, 2, "it is read-only");
+  return set_wal(d);
+}
+
 int db_open(lua_State *L) {
+  static const char *const modes[] = {"write", "read", "still", NULL};
   const char *path = luaL_checkstring(L, 1);
+  int mode = luaL_checkoption(L, 2, "write", modes);
   lua_settop(L, 1);
   db *d = lua_newuserdatauv(L, sizeof *d, 1);
   d->handle = NULL;
@@ -192,11 +272,8 @@ int db_open(lua_State *L) {
   lua_setmetatable(L, -2);
   lua_pushvalue(L, 1);
   lua_setiuservalue(L, 2, 1);
-  int rc = sqlite3_open_v2(path, &d->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-  if (rc == SQLITE_OK) rc = sqlite3_busy_timeout(d->handle, BUSY_MS);
-  if (rc == SQLITE_OK)
-    rc = sqlite3_exec(d->handle, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL", NULL, NULL,
-                      NULL);
+  int rc = open_mode(L, d, path, mode);
   if (rc != SQLITE_OK) return fail(L, 2, sqlite3_errmsg(d->handle));
+  lua_settop(L, 2);
   return 1;
 }

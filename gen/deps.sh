@@ -6,7 +6,7 @@ set -eu
 
 # compilers and the libraries of loom; libraries of loom-llm, which search may ask and the tests run;
 # lint of Lua and of templates, and a locale with a decimal comma; libFuzzer and its runtime
-loom="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev"
+loom="gcc g++ libc6-dev liblua5.4-dev libpcre2-dev libsqlite3-dev libmd-dev zlib1g-dev"
 llm="libcurl4-openssl-dev libjansson-dev"
 tests="lua-check clang-format locales"
 fuzz="clang libclang-rt-dev"

@@ -170,6 +170,8 @@ static const luaL_Reg functions[] = {
     {"template", host_template},
     {"log", host_log},
     {"db", db_open},
+    {"gzip", host_gzip},
+    {"gunzip", host_gunzip},
     {"line", line},
     {NULL, NULL},
 };

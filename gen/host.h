@@ -42,6 +42,10 @@ int host_template(lua_State *L);
  *   l:close()  */
 int host_log(lua_State *L);
 
+/* host.gzip(text) -> bytes, the same for the same text; host.gunzip(bytes, max) -> text | nil, why */
+int host_gzip(lua_State *L);
+int host_gunzip(lua_State *L);
+
 extern const luaL_Reg host_file_functions[];
 extern const luaL_Reg host_proc_functions[];
 

@@ -161,7 +161,10 @@ local function time_kernel(s, item, pass)
   end
   local job = { { "cubin", built.cubin }, { "desc", kernel.json },
                 { "blocks", answers.passes[pass].blocks } }
+  local given_up = measure.begin(ctx, s.problem, kernel, pass)
+  if given_up then return given_up end
   local status, answer = ctx.session:time(s.problem, built.cubin_sha, job)
+  if status == "interrupted" or status == "unprepared" then measure.drop(ctx, s.problem, kernel, pass) end
   if status == "interrupted" then return nil end
   if status == "unprepared" then fail(rank.title(s.problem) .. ": " .. answer.why) end
   local row = measure.row(ctx, s.problem, kernel, pass, status, answer)

@@ -74,8 +74,13 @@ end
 local function time_one(ctx, problem, pass, kernel)
   local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json },
                 { "blocks", bench.passes[pass].blocks } }
+  local given_up = measure.begin(ctx, problem, kernel, pass)
+  if given_up then return "ok", given_up end
   local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
-  if status == "interrupted" or status == "unprepared" then return status, answer.why end
+  if status == "interrupted" or status == "unprepared" then
+    measure.drop(ctx, problem, kernel, pass)
+    return status, answer.why
+  end
   return "ok", measure.row(ctx, problem, kernel, pass, status, answer)
 end
 
@@ -244,7 +249,7 @@ function bench.rank(opt)
   if not host.stat(path) then nothing(path) end
   local where = { backend = opt.backend, preset = given.DEVICE and opt.device.name, limit = opt.n,
                   spaces = opt.space }
-  local st = store.open(path)
+  local st = store.reader(path)
   local problems = #opt.problems > 0 and opt.problems or allowed(st:problems(where), opt)
   local found, best = print_latest(st, problems, where)
   st:close()

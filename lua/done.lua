@@ -8,7 +8,7 @@ local rank = require "rank"
 local done = {}
 
 -- What a row must share with this run, beside its problem.
-local SAME = { "backend", "preset", "device", "driver", "cuda", "cublas", "nvcc" }
+local SAME = { "backend", "preset", "device", "uuid", "driver", "cuda", "cublas", "nvcc" }
 
 local Done = {}
 Done.__index = Done

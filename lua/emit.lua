@@ -199,7 +199,7 @@ function emit.render(item, opt)
   return {
     text = head(item, hash) .. text,
     desc = desc.line(launched.desc, id), launch = launched.desc,
-    key = item.key, hash = hash, stem = stem_of(space.name, hash), full = full,
+    key = item.key, hash = hash, stem = stem_of(space.name, hash), full = full, space = space,
     place = not lined and function(number) return place(item, hash, number) end or nil,
   }
 end

@@ -174,6 +174,7 @@ local VERBS = {
     SPACE = "one space, or its file (default that of the most promising candidate)",
     BUDGET = "time to spend: 60s (the default), 30m, 2h" },
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
+  store = { knobs = "OUT STORE" },
   release = { knobs = PROBLEM .. " SPACE DEVICE JOBS TIMEOUT OUT STORE NVCC",
     SPACE = "files of your own spaces that keys name, like my/mine.lua" },
   ["bench-gen"] = { knobs = "SPACE DEVICE N", N = "kernels to render (default 10000)" },

@@ -19,6 +19,8 @@ local VERBS = {
     usage = "KEY|FILE.cu KEY|FILE.cu NAME=value..." },
   { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
+  { "store", "verbs_store", "measurements of other machines joined to these, written as text, checked",
+    usage = "merge FILE... | export FILE | import FILE | verify  NAME=value..." },
   { "release", "verbs_release", "the best measured kernels as a library of their own" },
   { "bench-gen", "bench_gen", "how fast candidates are counted, drawn and rendered" },
   { "space", "verbs_space", "print a space: statements and where they stand; FLAT=1: all of it as one file" },
@@ -77,6 +79,7 @@ local function dispatch(argv)
   local verb, rest = find(name), table.move(argv, 2, #argv, 1, {})
   if verb[1] == "help" then return help(rest) end
   if verb[1] == "test" then return require("testing").run(rest) end
+  if verb[1] == "store" then return require("verbs_store").store(rest) end
   if verb[1] == "edit" then return require("verbs_edit").edit(rest) end
   if verb[1] == "check" or verb[1] == "bench" then rest = require("verbs_check").words(rest) end
   if verb[1] == "diff" then return require("diff").main(rest) end

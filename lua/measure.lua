@@ -19,8 +19,10 @@ local measure = {}
 local figures = {
   "us", "us_pdl", "cublas_nn_us", "cublas_tn_us", "ratio", "ratio_lo", "ratio_hi", "ratio_pdl",
   "ratio_pdl_lo", "ratio_pdl_hi", "ratio_nn", "ratio_tn", "err", "rms", "blocks", "starved", "reps",
-  "checked", "clock_mhz",
+  "checked", "clock_mhz", "power_w", "temp_c", "throttled", "drift", "drifted", "unsteady", "best_nv_us", "ratio_nv",
+  "ratio_nv_lo", "ratio_nv_hi", "ratio_nv_pdl", "ratio_nv_pdl_lo", "ratio_nv_pdl_hi",
 }
+local texts = { "samples", "throttle", "best_nv", "best_nv_algo", "verdict", "verdict_pdl" }
 local needed = { "us", "cublas_nn_us", "cublas_tn_us", "ratio", "ratio_lo", "ratio_hi" }
 local needed_with_pdl = { "us_pdl", "ratio_pdl", "ratio_pdl_lo", "ratio_pdl_hi" }
 
@@ -103,7 +105,7 @@ end
 local function common_fields(ctx, opt, info)
   return {
     run = ctx.store:new_run(), preset = opt.device.name, device = info.device, uuid = info.uuid,
-    driver = info.driver, cuda = info.cuda, cublas = info.cublas, nvcc = ctx.backend.nvcc,
+    driver = info.driver, cuda = info.cuda, cublas = info.cublas, cublaslt = info.cublaslt, nvcc = ctx.backend.nvcc,
     backend = ctx.backend.name, loom = host.version, no_gpu = not measure.gpu_present(),
   }
 end
@@ -126,9 +128,11 @@ function measure.start(opt, limits)
   return ctx
 end
 
+local SEED = 1 -- of a problem's inputs
+
 function measure.problem_job(p)
   return { { "M", p.M }, { "N", p.N }, { "K", p.K }, { "layout", p.layout }, { "dtype", p.dtype },
-           { "acc", p.acc }, { "seed", 1 } }
+           { "acc", p.acc }, { "seed", SEED } }
 end
 
 -- ------------------------------------------------------------------------------- rows
@@ -136,14 +140,16 @@ end
 local function numbers_of(answer, row)
   for _, name in ipairs(figures) do
     local v = answer[name] and tonumber(answer[name])
+    if v and (v ~= v or v == math.huge or v == -math.huge) then v = nil end
     row[name] = math.tointeger(v) or v
   end
+  for _, name in ipairs(texts) do row[name] = answer[name] end
 end
 
 local function check_answer(row, names)
   for _, name in ipairs(names) do
     local v = row[name]
-    if not v or v ~= v or v <= 0 then
+    if not v or v <= 0 then
       row.status, row.why = "error", string.format("the worker's answer has no usable '%s'", name)
       return
     end
@@ -156,17 +162,54 @@ local function why_of(answer)
                        answer.row, answer.col or "?", answer.got or "?", answer.want or "?")
 end
 
--- Stores and returns the row of one answer (or of one compile that failed).
-function measure.row(ctx, problem, kernel, pass, status, answer)
+local hashes = {} -- of files, for this process: a template stands behind many kernels
+
+-- The hash of a space's template, and that of its text with its bases', where the files are at hand.
+local function provenance(space)
+  if not space then return nil end
+  local seen = hashes[space]
+  if not seen then
+    local template, parts, at = host.read(host.root .. "/templates/" .. space.template), {}, space
+    while at do
+      parts[#parts + 1] = host.read(at.file) or host.read(host.root .. "/" .. at.file) or ""
+      at = at.base
+    end
+    seen = { template and host.sha256(template), host.sha256(table.concat(parts, "\0")) }
+    hashes[space] = seen
+  end
+  return seen[1], seen[2]
+end
+
+-- What a row says before there is an answer.
+local function signature(ctx, problem, kernel, pass)
   local built = kernel.built
   local row = {
     m = problem.M, n = problem.N, k = problem.K, layout = problem.layout, dtype = problem.dtype,
     acc = problem.acc, key = kernel.key, hash = kernel.hash, cubin = built.cubin_sha,
-    source = host.sha256(kernel.text), pass = pass, status = status, regs = built.regs,
+    source = host.sha256(kernel.text), pass = pass, seed = SEED, regs = built.regs,
     spills = built.spills, warnings = table.concat(built.warnings or {}, " "),
-    cublas_math = (problem.answer or {}).cublas_math,
   }
+  row.template, row.spec = provenance(kernel.space)
   for name, value in pairs(ctx.common) do row[name] = value end
+  return row
+end
+
+-- Writes down that a kernel is about to be launched, before it is. Returns the row of one that had better not
+-- be, because loom ended again and again while it was measured.
+function measure.begin(ctx, problem, kernel, pass)
+  local why = ctx.store:start(signature(ctx, problem, kernel, pass))
+  return why and measure.row(ctx, problem, kernel, pass, "quarantined", { why = why })
+end
+
+-- It was not measured after all: interrupted by the user, or the problem itself failed.
+function measure.drop(ctx, problem, kernel, pass)
+  ctx.store:unstart(signature(ctx, problem, kernel, pass))
+end
+
+-- Stores and returns the row of one answer (or of one compile that failed).
+function measure.row(ctx, problem, kernel, pass, status, answer)
+  local row = signature(ctx, problem, kernel, pass)
+  row.status, row.cublas_math = status, (problem.answer or {}).cublas_math
   if status == "ok" and ctx.backend.run then
     row.predicted_us, row.verified = tonumber(answer.predicted_us), answer.verified
   elseif status == "ok" then

@@ -29,10 +29,10 @@ local function problem_name(row)
 end
 
 local function read_rows(path, opt)
-  local st = store.open(path)
+  local st = store.reader(path)
   local ok, rows = pcall(function()
     return st.db:rows("SELECT rowid AS id, * FROM rows WHERE backend = 'cuda' AND preset = ? "
-                      .. "ORDER BY run, rowid", { opt.device.name })
+                      .. "ORDER BY time, run, rowid", { opt.device.name })
   end)
   st:close()
   if ok then return rows end

@@ -56,6 +56,15 @@ local function written_at_once()
   assert(rows[1].time > 1600000000)
 end
 
+-- Two measurements are two rows, also where they are equal and of the same second.
+local function equal_rows()
+  local st = fresh()
+  local run = st:new_run()
+  for _ = 1, 3 do st:add(row(run, "a", 0.9)) end
+  assert(#st:latest(problem) == 3)
+  st:close()
+end
+
 local function latest_run()
   local st = fresh()
   local one, two = st:new_run(), st:new_run()
@@ -77,7 +86,7 @@ local function newer_schema()
   st.db:exec("PRAGMA user_version = 99")
   st:close()
   local said = refusal(store.open, path)
-  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 2: use a newer loom "
+  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 3: use a newer loom "
          .. "or move the file away", said)
 end
 
@@ -130,6 +139,7 @@ end
 
 return {
   { name = "a row is in the file as soon as it is added", run = written_at_once },
+  { name = "equal measurements are rows of their own", run = equal_rows },
   { name = "rank sees the latest run that measured the problem", run = latest_run },
   { name = "a store of a newer schema is refused", run = newer_schema },
   { name = "a file that is no database is refused in one line", run = no_database },
