@@ -1,20 +1,21 @@
 # bench.mk -- the bench worker, and the C tests of its parts; included by the Makefile.
-# gcc compiles the C files, nvcc only kernels.cu. The CUDA runtime is linked in; cuBLAS is found at run
+# gcc compiles the C files, nvcc the .cu files. The CUDA runtime is linked in; cuBLAS is found at run
 # time where it was found here (rpath).
 
 WORK      := out/build/bench
 # CUDA's headers are the system's: only our own code answers for its warnings.
 WORK_INC   = -Igen -Ibench/cuda -isystem $(CUDA_HOME)/include
-# 8.0 code runs on 8.x, 9.0 code on Hopper; anything newer takes the PTX. The host half of kernels.cu
-# does without libstdc++.
+# 8.0 code runs on 8.x, 9.0 code on Hopper; anything newer takes the PTX. Their host halves do
+# without libstdc++.
 WORK_NVCC := -std=c++17 -O3 -gencode arch=compute_80,code=sm_80 \
              -gencode arch=compute_90,code=[sm_90,compute_90] \
              -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-threadsafe-statics
 CUDART     = -L$(CUDA_HOME)/lib64 -lcudart_static -lrt -lpthread -ldl
 WORK_LIBS  = -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64 -lcublas -lcublasLt $(CUDART) -lm
 WORK_SRC  := gen/desc.c gen/legal.c gen/launch.c $(wildcard bench/cuda/*.c)
+WORK_CU   := $(wildcard bench/cuda/*.cu)
 
-out/build/loom-bench: $(WORK_SRC:%.c=$(WORK)/%.o) $(WORK)/bench/cuda/kernels.o
+out/build/loom-bench: $(WORK_SRC:%.c=$(WORK)/%.o) $(WORK_CU:%.cu=$(WORK)/%.o)
 	@echo "  LINK    $@"
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(WORK_LIBS)
 
@@ -23,7 +24,7 @@ $(WORK)/%.o: %.c | $(FIRST)
 	@echo "  CC      $@"
 	$(Q)$(CC) $(WARN) -O2 -g $(WORK_INC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(WORK)/bench/cuda/kernels.o: bench/cuda/kernels.cu bench/cuda/kernels.h | $(FIRST)
+$(WORK_CU:%.cu=$(WORK)/%.o): $(WORK)/%.o: %.cu bench/cuda/kernels.h bench/cuda/families.h bench/cuda/planted.h | $(FIRST)
 	@mkdir -p $(@D)
 	@echo "  NVCC    $@"
 	$(Q)$(NVCC) $(WORK_NVCC) -c -o $@ $<

@@ -170,7 +170,7 @@ static bool do_check(const job &line, reply *r, fault *f) {
 static int answer(char *line, FILE *out) {
   job parsed;
   reply r;
-  fault f = {""};
+  fault f = {};
   bool ok = job_parse(line, &parsed, &f);
   if (ok && strcmp(parsed.verb, "quit") == 0) return 0;
   if (ok && strcmp(parsed.verb, "check") != 0)
@@ -259,7 +259,7 @@ static int check(int argc, char **argv) {
   for (int i = 3; i < argc; i++)
     if (!option(argv[i], &values)) return usage(argv[i]);
   Job job;
-  fault f = {""};
+  fault f = {};
   if (!read_job(values, &job, &f)) return usage(f.text);
   if (job.counters == "-") job.counters = "/dev/stdout";
   watchdog_start(STDOUT_FILENO);

@@ -2,15 +2,20 @@
 **
 ** What is verified is what is timed: the very graphs, on the very buffers. The
 ** outputs are marked as unwritten before each check, the inputs are summed
-** before and after, and the last timed block is checked again.
+** before and after, and the last timed block is checked again. Small, awkward
+** products come before that (verify.h), the same launches under other conditions
+** after it (change.h).
 **
-** A hanging kernel hangs this process at its first, direct launch; the parent's
-** deadline ends it.
+** A kernel that does not end shows at its first launches, which have a deadline
+** and end the worker; later ones are left to the parent's deadline.
 */
 #include "cand.h"
 
 #include "baseline.h"
+#include "change.h"
+#include "families.h"
 #include "launch.h"
+#include "verify.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +30,8 @@ struct cand {
   loom_kernel kernel;
   loom_launch *launches; /* one a buffer set */
   void *ws;
-  bool pdl; /* how the tape being recorded is launched */
+  uint64_t seed; /* of its draws: of its code and the problem's seed, to have them again */
+  bool pdl;      /* how the tape being recorded is launched */
   struct timer_tape plain, with_pdl;
   struct check_sums sums;
   struct timer timer;
@@ -65,6 +71,13 @@ static bool answer(enum loom_status status, const char *err, struct cand_result 
   return true;
 }
 
+/* FNV-1a, stirred */
+static uint64_t seed_of(const char *code, size_t size, int64_t seed) {
+  uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)seed;
+  for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)code[i]) * 0x100000001b3u;
+  return family_random(&h);
+}
+
 static bool load(struct cand *c, const char *cubin, const char *desc, struct cand_result *out,
                  struct fault *f) {
   char *text = NULL, *code = NULL, err[LOOM_ERROR_TEXT] = "";
@@ -74,18 +87,16 @@ static bool load(struct cand *c, const char *cubin, const char *desc, struct can
   const char *why = ok ? loom_desc_parse(text, &d) : NULL;
   if (ok && memchr(text, 0, text_size)) why = "descriptor holds a zero byte";
   if (why) ok = fault_set(f, "%s", why);
+  if (ok) c->seed = seed_of(code, code_size, c->p->seed);
   if (ok) ok = answer(loom_kernel_load(code, code_size, &d, &c->kernel, err), err, out, f);
   free(text);
   free(code);
   return ok;
 }
 
-/* Without a promised state the workspace is all ones: NaN, and no zero to rely on. */
 static bool open_workspace(struct cand *c, struct fault *f) {
   size_t n = (size_t)c->kernel.desc.ws_bytes;
-  int byte = c->kernel.desc.ws_init == LOOM_WS_ZERO ? 0 : 0xff;
-  return n == 0 || (gpu_alloc(f, &c->ws, n, "the kernel's workspace") &&
-                    CUDA(f, cudaMemsetAsync(c->ws, byte, n, c->p->gpu->stream)));
+  return n == 0 || gpu_alloc(f, &c->ws, n, "the kernel's workspace");
 }
 
 static bool bind(struct cand *c, struct cand_result *out, struct fault *f) {
@@ -116,8 +127,27 @@ static bool launch(void *context, int set, struct fault *f) {
   return CUDA(f, loom_kernel_launch(&c->launches[set], c->p->gpu->stream, c->pdl));
 }
 
+/* A thousand times cuBLAS's time is the most that large ones get beyond the usual deadline. */
 static bool first_launch(struct cand *c, struct fault *f) {
-  return launch(c, 0, f) && CUDA(f, cudaStreamSynchronize(c->p->gpu->stream));
+  double patience = VERIFY_PATIENCE + c->p->base_us[0] * 1e-3;
+  return launch(c, 0, f) && gpu_await(c->p->gpu, "the first launch", patience, f);
+}
+
+static bool small_products(struct cand *c, struct cand_result *out, struct fault *f) {
+  struct gpu *g = c->p->gpu;
+  struct verify v = {.gpu = g,
+                     .kernel = &c->kernel,
+                     .ws = c->ws,
+                     .mnk = c->p->mnk,
+                     .seed = c->seed,
+                     .patience = VERIFY_PATIENCE};
+  double start = gpu_now();
+  bool ok =
+      verify_run(&v, &out->verdict, f) && verify_clear_workspace(g, &c->kernel.desc, c->ws, f);
+  out->families = v.families;
+  out->holes = v.holes;
+  out->ms_families = (gpu_now() - start) * 1000;
+  return ok;
 }
 
 static bool replay_and_check(struct cand *c, const struct timer_tape *tape, const char *what,
@@ -139,6 +169,8 @@ static bool verify(struct cand *c, struct cand_result *out, struct fault *f) {
   struct problem *p = c->p;
   double us;
   out->pdl = c->kernel.desc.pdl;
+  if (!small_products(c, out, f)) return false;
+  if (out->verdict.wrong) return true;
   if (!check_sum(p, &c->sums, f) || !first_launch(c, f) ||
       !timer_estimate(p->gpu, launch, c, p->sets, &us, f))
     return false;
@@ -202,6 +234,15 @@ static bool run_all(struct cand *c, int blocks, struct fault *f) {
   return true;
 }
 
+static bool other_conditions(struct cand *c, struct cand_result *out, struct fault *f) {
+  const struct timer_tape *last = has_pdl(c) ? &c->with_pdl : &c->plain;
+  double start = gpu_now();
+  bool ok = change_results(c->p, last, &c->sums, c->seed, &out->verdict, f) &&
+            change_operands(c->p, &c->plain, &c->sums, c->seed + 1, &out->verdict, f);
+  out->ms_changed = (gpu_now() - start) * 1000;
+  return ok;
+}
+
 static bool run_blocks(struct cand *c, int blocks, struct cand_result *out, struct fault *f) {
   struct problem *p = c->p;
   bool long_one = p->base_us[0] >= long_problem_us && !p->warm;
@@ -210,9 +251,7 @@ static bool run_blocks(struct cand *c, int blocks, struct cand_result *out, stru
   p->warm = true;
   return run_all(c, blocks, f) &&
          check_outputs(p, &p->c, p->layout, "after timing", &out->verdict, f) &&
-         check_inputs(p, &c->sums, "after timing", &out->verdict, f) &&
-         (!out->pdl ||
-          replay_and_check(c, &c->with_pdl, "with pdl, after timing", &out->verdict, f));
+         check_inputs(p, &c->sums, "after timing", &out->verdict, f) && other_conditions(c, out, f);
 }
 
 static void figures_nv(const struct cand *c, struct cand_result *out) {
@@ -252,6 +291,12 @@ static void figures(const struct cand *c, struct cand_result *out) {
 
 /* Whole */
 
+/* A kernel that is wrong may have written into A and B, and an error may have left them changed. */
+static void restore(struct problem *p) {
+  struct fault f = {.hung = false};
+  if (!problem_refill(p, &f)) p->ready = false; /* the next job of this problem says so */
+}
+
 static bool run(struct cand *c, const char *cubin, const char *desc, int blocks,
                 struct cand_result *out, struct fault *f) {
   if (!load(c, cubin, desc, out, f)) return false;
@@ -271,6 +316,8 @@ bool cand_time(struct problem *p, const char *cubin, const char *desc, int block
   memset(out, 0, sizeof *out);
   check_begin(&out->verdict);
   bool ok = run(&c, cubin, desc, blocks, out, f);
+  if (f->hung) return false; /* freeing would wait for the kernel */
+  if (!ok || out->verdict.wrong) restore(p);
   timer_close(&c.timer);
   timer_free(&c.plain);
   timer_free(&c.with_pdl);

@@ -21,6 +21,9 @@ struct cand_result {
   double nv_us;
   struct stat_interval ratio_nv, ratio_nv_pdl;
   enum stat_verdict judged, judged_pdl; /* against the fastest there is: nv, else cuBLAS's */
+  int families;                         /* runs of verify.h that were right */
+  bool holes;
+  double ms_families, ms_changed; /* before and after timing */
   int reps, blocks, starved, drifted, unsteady;
   double drift;
   struct nvml_state health;

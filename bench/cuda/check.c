@@ -18,8 +18,7 @@ void check_begin(struct verdict *v) {
   v->row = v->col = -1;
 }
 
-__attribute__((format(printf, 2, 3))) static void wrong(struct verdict *v, const char *format,
-                                                        ...) {
+void check_wrong(struct verdict *v, const char *format, ...) {
   if (v->wrong) return;
   va_list args;
   va_start(args, format);
@@ -32,8 +31,7 @@ bool check_poison(struct problem *p, struct ring *c, struct fault *f) {
   return CUDA(f, kernels_poison(c->base, p->dtype, c->total, p->gpu->stream));
 }
 
-/* A 16-bit float's value on the host */
-static double value_of(uint16_t bits, int dtype) {
+double check_value(uint16_t bits, int dtype) {
   int width = dtype == LOOM_F16 ? 10 : 7, bias = dtype == LOOM_F16 ? 15 : 127;
   int exponent = (bits & 0x7fff) >> width, fraction = bits & ((1 << width) - 1);
   double sign = bits & 0x8000 ? -1 : 1;
@@ -42,14 +40,15 @@ static double value_of(uint16_t bits, int dtype) {
   return sign * ldexp(fraction + (1 << width), exponent - bias - width);
 }
 
-static bool show_element(struct problem *p, const void *c, const double *ref, uint64_t at,
-                         struct verdict *v, struct fault *f) {
+/* Of the rows from 'row' on, that c and ref point to. */
+static bool show_element(struct problem *p, const void *c, const double *ref, int64_t row,
+                         uint64_t at, struct verdict *v, struct fault *f) {
   uint16_t bits;
   if (!CUDA(f, cudaMemcpy(&bits, (const char *)c + 2 * at, 2, cudaMemcpyDeviceToHost)) ||
       !CUDA(f, cudaMemcpy(&v->want, ref + at, sizeof v->want, cudaMemcpyDeviceToHost)))
     return false;
-  v->got = value_of(bits, p->dtype);
-  v->row = (long long)(at / (uint64_t)p->mnk[LOOM_N]);
+  v->got = check_value(bits, p->dtype);
+  v->row = row + (long long)(at / (uint64_t)p->mnk[LOOM_N]);
   v->col = (long long)(at % (uint64_t)p->mnk[LOOM_N]);
   return true;
 }
@@ -78,37 +77,43 @@ static double most_rms(const struct problem *p) {
   return p->acc == LOOM_ACC_F16 ? fmax(1.15, 2 * sqrt((n + 1) / 2)) : 1.15;
 }
 
-static bool compare(struct problem *p, const void *c, const double *ref, const double *abs,
-                    struct kernels_diff *out, struct fault *f) {
+static bool compare(struct problem *p, const void *c, size_t n, const double *ref,
+                    const double *abs, struct kernels_diff *out, struct fault *f) {
   void *device = p->gpu->scratch;
   cudaStream_t s = p->gpu->stream;
-  return CUDA(f, kernels_compare(c, p->dtype, ref, abs, p->c.used, slack(p), device, s)) &&
+  return CUDA(f, kernels_compare(c, p->dtype, ref, abs, n, slack(p), device, s)) &&
          CUDA(f, cudaStreamSynchronize(s)) &&
          CUDA(f, cudaMemcpy(out, device, sizeof *out, cudaMemcpyDeviceToHost));
 }
 
-static bool check_set(struct problem *p, struct ring *ring, int layout, int i, const char *what,
-                      struct verdict *v, struct fault *f) {
-  const double *ref, *abs;
+bool check_rows(struct problem *p, struct ring *c, int set, int64_t row, int64_t rows,
+                const double *ref, const double *abs, const char *what, struct verdict *v,
+                struct fault *f) {
   struct kernels_diff d;
-  const void *c = problem_set(ring, p->check_set[i]);
-  if (!problem_reference(p, layout, i, &ref, &abs, f) || !compare(p, c, ref, abs, &d, f))
-    return false;
+  uint64_t first = (uint64_t)row * (uint64_t)p->mnk[LOOM_N];
+  size_t n = (size_t)rows * (size_t)p->mnk[LOOM_N];
+  const char *at = (const char *)problem_set(c, set) + 2 * first;
+  if (!compare(p, at, n, ref, abs, &d, f)) return false;
   double worst, rms = rms_of(&d);
   memcpy(&worst, &d.worst, sizeof worst);
   v->err = fmax(v->err, worst);
   v->rms = fmax(v->rms, rms);
   if (d.unwritten)
-    wrong(v, "%s: %llu of %zu elements not written in set %d", what, d.unwritten, p->c.used,
-          p->check_set[i]);
+    check_wrong(v, "%s: %llu of %zu elements not written in set %d", what, d.unwritten, n, set);
   if (d.bad)
-    wrong(v, "%s: %llu of %zu elements out of bound in set %d, the worst %.3g times", what, d.bad,
-          p->c.used, p->check_set[i], worst);
+    check_wrong(v, "%s: %llu of %zu elements out of bound in set %d, the worst %.3g times", what,
+                d.bad, n, set, worst);
   if (!(rms <= most_rms(p)))
-    wrong(v, "%s: root mean square error is %.4g of rounding's in set %d", what, rms,
-          p->check_set[i]);
+    check_wrong(v, "%s: root mean square error is %.4g of rounding's in set %d", what, rms, set);
   if (!v->wrong) v->checked++;
-  return d.bad == 0 || show_element(p, c, ref, d.first, v, f);
+  return d.bad == 0 || show_element(p, at, ref, row, d.first, v, f);
+}
+
+static bool check_set(struct problem *p, struct ring *c, int layout, int i, const char *what,
+                      struct verdict *v, struct fault *f) {
+  const double *ref, *abs;
+  return problem_reference(p, layout, i, &ref, &abs, f) &&
+         check_rows(p, c, p->check_set[i], 0, p->mnk[LOOM_M], ref, abs, what, v, f);
 }
 
 /* Runs a counting kernel that writes one number. */
@@ -129,7 +134,7 @@ bool check_outputs(struct problem *p, struct ring *c, int layout, const char *wh
     if (!check_set(p, c, layout, i, what, v, f)) return false;
   if (v->wrong) return true;
   if (!count_lost(p, c, &lost, f)) return false;
-  if (lost) wrong(v, "%s: wrote %llu elements outside of C", what, lost);
+  if (lost) check_wrong(v, "%s: wrote %llu elements outside of C", what, lost);
   return true;
 }
 
@@ -146,7 +151,7 @@ bool check_inputs(struct problem *p, const struct check_sums *before, const char
                   struct verdict *v, struct fault *f) {
   struct check_sums now;
   if (!check_sum(p, &now, f)) return false;
-  if (now.a != before->a) wrong(v, "%s: changed A", what);
-  if (now.b != before->b) wrong(v, "%s: changed B", what);
+  if (now.a != before->a) check_wrong(v, "%s: changed A", what);
+  if (now.b != before->b) check_wrong(v, "%s: changed B", what);
   return true;
 }

@@ -13,13 +13,19 @@
 struct verdict {
   bool wrong;
   char why[256];
-  long long row, col; /* the first wrong element; -1: the fault lies elsewhere */
+  long long row, col; /* a wrong element; -1: the fault lies elsewhere */
   double got, want;
   double err, rms; /* worst of all checks: |C-C*| / bound, and the RMS ratio */
   int checked;     /* outputs that were found right */
 };
 
 void check_begin(struct verdict *v);
+
+/* Says why; the first reason is the one kept. */
+__attribute__((format(printf, 2, 3))) void check_wrong(struct verdict *v, const char *format, ...);
+
+/* A 16-bit float's value on the host */
+double check_value(uint16_t bits, int dtype);
 
 /* Marks every element of the ring, guards and gaps too, as unwritten. */
 bool check_poison(struct problem *p, struct ring *c, struct fault *f);
@@ -28,6 +34,11 @@ bool check_poison(struct problem *p, struct ring *c, struct fault *f);
 ** fault; a wrong output is told by v->wrong, and v->why begins with 'what'. */
 bool check_outputs(struct problem *p, struct ring *c, int layout, const char *what,
                    struct verdict *v, struct fault *f);
+
+/* The same for a band of rows of one set, against references of it alone. */
+bool check_rows(struct problem *p, struct ring *c, int set, int64_t row, int64_t rows,
+                const double *ref, const double *abs, const char *what, struct verdict *v,
+                struct fault *f);
 
 /* Sums over the rings of A and B, guards and gaps too. */
 struct check_sums {

@@ -10,6 +10,7 @@
 
 struct fault {
   char text[512]; /* empty: no error so far */
+  bool hung;      /* the device may never answer again: touch it no more */
 };
 
 /* Keeps the text unless there is one; always returns false. */

@@ -4,10 +4,12 @@
 ** workspace here, once: 64 MiB, more than its own default on any device, and a
 ** fixed one, without which captured graphs would allocate.
 */
+#define _POSIX_C_SOURCE 200809L
 #include "gpu.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* "problem.c:40: cudaMalloc: out of memory": the file's and the function's bare names */
 static bool keep(struct fault *f, const char *why, const char *expr, const char *file, int line) {
@@ -38,6 +40,28 @@ void gpu_free(void *pointer_to_pointer) {
   if (p) (void)cudaFree(p);
   p = NULL;
   memcpy(pointer_to_pointer, &p, sizeof p);
+}
+
+double gpu_now(void) {
+  struct timespec ts;
+  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
+  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+bool gpu_await(struct gpu *g, const char *what, double seconds, struct fault *f) {
+  const struct timespec moment = {0, 50000};
+  double start = gpu_now(), passed;
+  cudaError_t e;
+  while ((e = cudaStreamQuery(g->stream)) == cudaErrorNotReady) {
+    (void)cudaGetLastError(); /* 'not ready' is kept there, and would pass for a launch's error */
+    passed = gpu_now() - start;
+    if (passed > seconds) {
+      f->hung = true;
+      return fault_set(f, "%s does not end (%g s)", what, seconds);
+    }
+    if (passed > 0.002) (void)nanosleep(&moment, NULL); /* most are over before */
+  }
+  return e == cudaSuccess || fault_set(f, "%s: %s", what, cudaGetErrorString(e));
 }
 
 bool gpu_alive(void) {
@@ -142,6 +166,7 @@ bool gpu_open(struct gpu *g, struct fault *f) {
   if (e != cudaSuccess) return fault_set(f, "no CUDA device: %s", cudaGetErrorString(e));
   if (!CUDA(f, cudaSetDevice(0)) || !CUDA(f, cudaGetDeviceProperties(&g->prop, 0)) ||
       !CUDA(f, cudaStreamCreateWithFlags(&g->stream, cudaStreamNonBlocking)) ||
+      !CUDA(f, cudaStreamCreateWithFlags(&g->noise, cudaStreamNonBlocking)) ||
       !CUBLAS(f, cublasCreate(&g->blas)) || !CUBLAS(f, cublasSetStream(g->blas, g->stream)) ||
       !CUBLAS(f, cublasLtCreate(&g->lt)) || !gpu_alloc(f, &g->scratch, GPU_SCRATCH, "scratch") ||
       !gpu_alloc(f, &g->blas_ws, GPU_WORKSPACE, "cuBLAS's workspace"))

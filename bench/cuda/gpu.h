@@ -7,6 +7,7 @@
 #define BENCH_GPU_H
 
 #include "fault.h"
+#include "holes.h"
 #include "nvml.h"
 
 #include <cublasLt.h>
@@ -14,7 +15,7 @@
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
-enum { GPU_WORKSPACE = 64 << 20, GPU_KEPT = 16, GPU_SCRATCH = 4096 };
+enum { GPU_WORKSPACE = 64 << 20, GPU_KEPT = 24, GPU_SCRATCH = 4096 };
 
 struct gpu_kept {
   void *base;
@@ -24,12 +25,15 @@ struct gpu_kept {
 
 struct gpu {
   struct cudaDeviceProp prop;
-  cudaStream_t stream;
+  cudaStream_t stream, noise; /* noise: for what runs beside a candidate */
   cublasHandle_t blas;
   cublasLtHandle_t lt;
   void *blas_ws; /* of both libraries, GPU_WORKSPACE bytes */
   void *scratch; /* GPU_SCRATCH bytes for counts and sums, used and read within one function */
   struct gpu_kept kept[GPU_KEPT];
+  struct holes_driver holes_driver;
+  struct holes holes[3]; /* of verify.c, for A, B and C */
+  bool families_loaded;
   struct nvml nvml;
   char driver[64], cuda[16], cublas[16], cublaslt[16], uuid[48];
 };
@@ -44,6 +48,12 @@ bool gpu_cuda(struct fault *f, cudaError_t e, const char *expr, const char *file
 bool gpu_blas(struct fault *f, cublasStatus_t e, const char *expr, const char *file, int line);
 #define CUDA(f, expr) gpu_cuda(f, expr, #expr, __FILE__, __LINE__)
 #define CUBLAS(f, expr) gpu_blas(f, expr, #expr, __FILE__, __LINE__)
+
+/* Waits for the stream. After so many seconds, the fault says that 'what' does not end, and is hung. */
+bool gpu_await(struct gpu *g, const char *what, double seconds, struct fault *f);
+
+/* Seconds of a clock that only goes on. */
+double gpu_now(void);
 
 /* Device memory; the text of a failure says how much was wanted and what for. */
 bool gpu_alloc(struct fault *f, void **out, size_t bytes, const char *what);

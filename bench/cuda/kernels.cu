@@ -1,7 +1,7 @@
-// kernels.cu - the worker's own device code: fill, poison, widen, compare, checksum, clock, wait
+// kernels.cu - the worker's own device code: fill, spoil, widen, compare, checksum, clock, wait
 //
-// Plain grid-stride loops; none of it is timed. The only file of the worker that
-// nvcc compiles: everything else is C and sees kernels.h.
+// Plain grid-stride loops; none of it is timed. exact.cu has the exact families;
+// everything else is C and sees kernels.h and families.h.
 
 #include "kernels.h"
 
@@ -125,6 +125,37 @@ __global__ void gaps(const u16 *ring, size_t total, size_t lead, size_t stride, 
   if (threadIdx.x % 32 == 0 && lost) atomicAdd(out, lost);
 }
 
+// One element in 64 gets another sign and other digits; the same once more brings the old ones back.
+// Exponents stay: what was finite stays so, and keeps its size.
+__global__ void touch(u16 *x, size_t n, u16 others, u64 seed) {
+  for (size_t i = first_index(); i < n; i += index_step()) {
+    u64 h = mix(seed + i * 0x9e3779b97f4a7c15ull);
+    if (h % 64 == 0) x[i] ^= (u16)(h >> 32) & others;
+  }
+}
+
+// N(0,1) in the sets, the mark in guards and gaps.
+template <bool bf16>
+__global__ void litter(u16 *ring, size_t total, size_t lead, size_t stride, size_t used, u16 mark,
+                       u64 seed) {
+  size_t end = total - lead;
+  for (size_t i = first_index(); i < total; i += index_step()) {
+    bool in_set = i >= lead && i < end && (i - lead) % stride < used;
+    u64 x = mix(seed + i * 0x9e3779b97f4a7c15ull);
+    float u1 = (float)((unsigned)(x >> 40) + 1) * 0x1p-24f;
+    float u2 = (float)(unsigned)(x & 0xffffff) * 0x1p-24f;
+    ring[i] = in_set ? narrow<bf16>(sqrtf(-2.0f * logf(u1)) * cospif(2.0f * u2)) : mark;
+  }
+}
+
+// The right result, but another sign and other digits in a random half of it.
+template <bool bf16> __global__ void half_right(u16 *c, const double *ref, size_t n, u64 seed) {
+  for (size_t i = first_index(); i < n; i += index_step()) {
+    u16 right = narrow<bf16>((float)ref[i]);
+    c[i] = right ^ (mix(seed + i * 0x9e3779b97f4a7c15ull) & 1 ? 0x8015 : 0);
+  }
+}
+
 // Cycle counters differ between SMs; SM 0 alone answers, so that two samples can be subtracted.
 __global__ void clock_sample(u64 *out) {
   unsigned sm;
@@ -189,6 +220,25 @@ cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead,
   if (e != cudaSuccess) return e;
   gaps<<<blocks, threads, 0, s>>>((const u16 *)ring, total, lead, stride, used, mark_of(dtype),
                                   out);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_touch(void *x, int dtype, size_t n, uint64_t seed, cudaStream_t s) {
+  touch<<<blocks, threads, 0, s>>>((u16 *)x, n, dtype ? 0x807f : 0x83ff, seed);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_litter(void *ring, int dtype, size_t total, size_t lead, size_t stride,
+                           size_t used, uint64_t seed, cudaStream_t s) {
+  auto kernel = dtype ? litter<true> : litter<false>;
+  kernel<<<blocks, threads, 0, s>>>((u16 *)ring, total, lead, stride, used, mark_of(dtype), seed);
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_half_right(void *c, int dtype, const double *ref, size_t n, uint64_t seed,
+                               cudaStream_t s) {
+  auto kernel = dtype ? half_right<true> : half_right<false>;
+  kernel<<<blocks, threads, 0, s>>>((u16 *)c, ref, n, seed);
   return cudaGetLastError();
 }
 

@@ -40,6 +40,14 @@ cudaError_t kernels_compare(const void *c, int dtype, const double *ref, const d
  */
 cudaError_t kernels_gaps(const void *ring, int dtype, size_t total, size_t lead, size_t stride,
                          size_t used, unsigned long long *out, cudaStream_t s);
+/* Changes one element in 64, for good or, with the same seed, back. */
+cudaError_t kernels_touch(void *x, int dtype, size_t n, uint64_t seed, cudaStream_t s);
+/* N(0,1) in the sets of a ring, the mark outside of them. */
+cudaError_t kernels_litter(void *ring, int dtype, size_t total, size_t lead, size_t stride,
+                           size_t used, uint64_t seed, cudaStream_t s);
+/* C* rounded, and a random half of its elements changed. */
+cudaError_t kernels_half_right(void *c, int dtype, const double *ref, size_t n, uint64_t seed,
+                               cudaStream_t s);
 /* out[0] = cycles of SM 0, out[1] = nanoseconds, both counters' present values. */
 cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s);
 /* Keeps the stream busy for about 'us' microseconds, so that the host can enqueue what follows. It

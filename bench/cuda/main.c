@@ -28,10 +28,15 @@ static void print_error(struct reply *r, const struct fault *f) {
 static int answer(struct worker *w, char *line, FILE *out) {
   struct job job;
   struct reply reply;
-  struct fault fault = {""};
+  struct fault fault = {.hung = false};
   bool ok = job_parse(line, &job, &fault);
   if (ok && strcmp(job.verb, "quit") == 0) return 0;
   ok = ok && verbs_run(w, &job, &reply, &fault);
+  if (fault.hung) { /* to ask the device, or to leave in order, would wait for the kernel */
+    print_error(&reply, &fault);
+    (void)reply_send(&reply, out);
+    _exit(EXIT_LOST);
+  }
   bool alive = gpu_alive();
   /* What breaks after its last check is this kernel, not the next one. */
   if (ok && !alive) ok = fault_set(&fault, "the CUDA context is lost");
@@ -92,7 +97,7 @@ static FILE *private_stdout(void) {
 
 static int work(struct worker *w) {
   struct reply reply;
-  struct fault fault = {""};
+  struct fault fault = {.hung = false};
   FILE *out = private_stdout();
   if (!out) {
     fprintf(stderr, "loom-bench: cannot copy stdout: %s\n", strerror(errno));
@@ -108,7 +113,7 @@ static int work(struct worker *w) {
 }
 
 static int selftest(struct worker *w) {
-  struct fault fault = {""};
+  struct fault fault = {.hung = false};
   if (gpu_open(&w->gpu, &fault)) return selftest_run(&w->gpu);
   fprintf(stderr, "loom-bench: %s\n", fault.text);
   return 1;

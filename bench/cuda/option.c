@@ -73,7 +73,7 @@ static bool verify(struct context *c, const char *name, struct verdict *v, struc
 
 bool option_prepare(struct problem *p, struct option *o, struct fault *f) {
   struct context c = {p, o};
-  struct fault mine = {""};
+  struct fault mine = {.hung = false};
   struct verdict v;
   char name[32];
   option_name(o->group, o->layout, name);

@@ -50,14 +50,19 @@ static bool ring_open(struct problem *p, struct ring *r, int operand, struct fau
   return gpu_take(p->gpu, f, &r->base, 2 * r->total, "a ring of operands");
 }
 
-static bool rings_open(struct problem *p, struct fault *f) {
+bool problem_refill(struct problem *p, struct fault *f) {
   cudaStream_t s = p->gpu->stream;
   uint64_t seed = 2 * (uint64_t)p->seed;
+  return CUDA(f, kernels_fill(p->a.base, p->dtype, p->a.total, seed, s)) &&
+         CUDA(f, kernels_fill(p->b.base, p->dtype, p->b.total, seed + 1, s));
+}
+
+static bool rings_open(struct problem *p, struct fault *f) {
+  cudaStream_t s = p->gpu->stream;
   ring_shape(p, &p->c, LOOM_C);
   return ring_open(p, &p->a, LOOM_A, f) && ring_open(p, &p->b, LOOM_B, f) &&
          ring_open(p, &p->base_c, LOOM_C, f) && (p->lean || ring_open(p, &p->c, LOOM_C, f)) &&
-         CUDA(f, kernels_fill(p->a.base, p->dtype, p->a.total, seed, s)) &&
-         CUDA(f, kernels_fill(p->b.base, p->dtype, p->b.total, seed + 1, s)) &&
+         problem_refill(p, f) &&
          (p->lean || CUDA(f, kernels_poison(p->c.base, p->dtype, p->c.total, s))) &&
          CUDA(f, kernels_poison(p->base_c.base, p->dtype, p->base_c.total, s)) &&
          CUDA(f, cudaStreamSynchronize(s));
@@ -81,23 +86,25 @@ struct problem_blas problem_blas(const struct problem *p, int layout) {
   };
 }
 
-static bool product(struct problem *p, int layout, int set, bool absolute, double *out,
-                    struct fault *f) {
+/* Of so many rows of C, from 'row' on. A's are rows in memory, or columns where it is swapped. */
+static bool product(struct problem *p, int layout, int set, bool absolute, int64_t row,
+                    int64_t rows, double *out, struct fault *f) {
   const double one = 1, zero = 0;
   struct problem_blas c = problem_blas(p, layout);
+  const double *a = p->wide_a + (loom_swapped(layout, LOOM_A) ? row : row * c.lda);
   cudaStream_t s = p->gpu->stream;
   return CUDA(f, kernels_widen(p->wide_a, problem_set(&p->a, set), p->dtype, absolute, p->a.used,
                                s)) &&
          CUDA(f, kernels_widen(p->wide_b, problem_set(&p->b, set), p->dtype, absolute, p->b.used,
                                s)) &&
-         CUBLAS(f, cublasDgemm(p->gpu->blas, c.op_b, c.op_a, c.n, c.m, c.k, &one, p->wide_b, c.ldb,
-                               p->wide_a, c.lda, &zero, out, c.ldc));
+         CUBLAS(f, cublasDgemm(p->gpu->blas, c.op_b, c.op_a, c.n, (int)rows, c.k, &one, p->wide_b,
+                               c.ldb, a, c.lda, &zero, out, c.ldc));
 }
 
 static bool compute(struct problem *p, int layout, int i, double *ref, double *abs,
                     struct fault *f) {
-  return product(p, layout, p->check_set[i], false, ref, f) &&
-         product(p, layout, p->check_set[i], true, abs, f);
+  return product(p, layout, p->check_set[i], false, 0, p->mnk[LOOM_M], ref, f) &&
+         product(p, layout, p->check_set[i], true, 0, p->mnk[LOOM_M], abs, f);
 }
 
 static bool keep_layout(struct problem *p, int layout, struct fault *f) {
@@ -133,13 +140,15 @@ static bool room_for(struct problem *p, double n, bool *yes, struct fault *f) {
   return true;
 }
 
+bool problem_widen(struct problem *p, struct fault *f) {
+  return (p->wide_a || take_doubles(p, f, &p->wide_a, p->a.used, "A in double precision")) &&
+         (p->wide_b || take_doubles(p, f, &p->wide_b, p->b.used, "B in double precision"));
+}
+
 static bool references_open(struct problem *p, struct fault *f) {
   size_t c = p->c.used;
   p->ref_layout = -1;
-  if (!take_doubles(p, f, &p->wide_a, p->a.used, "A in double precision") ||
-      !take_doubles(p, f, &p->wide_b, p->b.used, "B in double precision") ||
-      !room_for(p, 2.0 * (double)c * p->checks, &p->kept, f))
-    return false;
+  if (!problem_widen(p, f) || !room_for(p, 2.0 * (double)c * p->checks, &p->kept, f)) return false;
   for (int i = 0; i < (p->kept ? p->checks : 1); i++)
     if (!take_doubles(p, f, &p->ref[i], c, "a reference") ||
         !take_doubles(p, f, &p->abs[i], c, "a reference"))
@@ -150,6 +159,17 @@ static bool references_open(struct problem *p, struct fault *f) {
 static void give_wide(struct problem *p) {
   gpu_give(p->gpu, &p->wide_a);
   gpu_give(p->gpu, &p->wide_b);
+}
+
+/* Where references are not kept, each check needs them. */
+void problem_unwiden(struct problem *p) {
+  if (p->kept) give_wide(p);
+}
+
+bool problem_rows(struct problem *p, int set, int64_t row, int64_t rows, double *ref, double *abs,
+                  struct fault *f) {
+  return product(p, p->layout, set, false, row, rows, ref, f) &&
+         product(p, p->layout, set, true, row, rows, abs, f);
 }
 
 bool problem_settle(struct problem *p, struct fault *f) {

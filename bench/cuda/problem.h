@@ -60,12 +60,22 @@ void problem_free(struct problem *p);
 /* Keeps the references of the problem's layout, frees what only other layouts need. */
 bool problem_settle(struct problem *p, struct fault *f);
 
+/* Writes A and B anew, where a kernel or an error left others. */
+bool problem_refill(struct problem *p, struct fault *f);
+
 void *problem_set(const struct ring *r, int set);
 int64_t problem_elements(const struct problem *p, int operand);
 
 /* C* and |A||B| of the i-th checked set in a layout; valid until the next call. */
 bool problem_reference(struct problem *p, int layout, int i, const double **ref, const double **abs,
                        struct fault *f);
+
+/* The same in the problem's layout for some rows of any set, into buffers of the caller, between
+** problem_widen and problem_unwiden. */
+bool problem_widen(struct problem *p, struct fault *f);
+bool problem_rows(struct problem *p, int set, int64_t row, int64_t rows, double *ref, double *abs,
+                  struct fault *f);
+void problem_unwiden(struct problem *p);
 
 /* The BLAS call behind a row-major layout: C^T = B^T A^T in column-major words. */
 struct problem_blas {

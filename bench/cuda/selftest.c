@@ -2,11 +2,13 @@
 **
 ** A right output must pass and each planted fault must be refused, for f16 and
 ** bf16, and for fp16 accumulation where that is asked for. The outputs are
-** cuBLAS's, so no candidate is needed; cuBLASLt's go the way of a baseline.
+** cuBLAS's, so no candidate is needed; cuBLASLt's go the way of a baseline. The
+** small products of verify.h are in selftest_small.c.
 */
 #include "selftest.h"
 
 #include "baseline.h"
+#include "change.h"
 #include "check.h"
 #include "kernels.h"
 #include "option.h"
@@ -208,6 +210,62 @@ static bool lt_options(struct bench *b) {
          lt_option(b, LOOM_TN, "cuBLASLt's output in another layout is refused", "out of bound");
 }
 
+/* Replays after timing: by cuBLAS, by nobody, by one that gives what it gave before. */
+
+static bool honest(void *context, int set, struct fault *f) {
+  struct problem *p = context;
+  return baseline_call(p, LOOM_NN, &p->c, set, baseline_compute(p), CUBLAS_GEMM_DEFAULT, f);
+}
+
+static bool idle(void *context, int set, struct fault *f) {
+  struct problem *p = context;
+  (void)set;
+  return CUDA(f, kernels_wait(0, p->gpu->stream));
+}
+
+static bool same_again(void *context, int set, struct fault *f) {
+  struct problem *p = context;
+  return CUDA(f, cudaMemcpyAsync(problem_set(&p->c, set), problem_set(&p->base_c, set),
+                                 2 * p->c.used, cudaMemcpyDeviceToDevice, p->gpu->stream));
+}
+
+static const struct replayed {
+  const char *name;
+  timer_launch *launch;
+  const char *why; /* NULL: it must pass */
+} replayed[] = {{"replays over numbers and with changed operands pass", honest, NULL},
+                {"C left as it was is refused", idle, "over other numbers"},
+                {"results of the operands before are refused", same_again, "changed operands"}};
+
+static bool one_replay(struct bench *b, const struct replayed *t) {
+  struct problem *p = &b->p;
+  struct fault *f = &b->fault;
+  struct timer_tape tape;
+  struct check_sums sums;
+  struct verdict v;
+  check_begin(&v);
+  if (!check_sum(p, &sums, f) || !timer_record(p->gpu, t->launch, p, p->sets, p->sets, &tape, f))
+    return false;
+  bool ok = change_results(p, &tape, &sums, 1, &v, f) && change_operands(p, &tape, &sums, 2, &v, f);
+  timer_free(&tape);
+  char why[320];
+  snprintf(why, sizeof why, "%s; err %.3g, rms %.4g", v.wrong ? v.why : "passed", v.err, v.rms);
+  if (ok) tell(b, t->why ? v.wrong && strstr(v.why, t->why) : !v.wrong, t->name, why);
+  return ok;
+}
+
+static bool all_replays(struct bench *b) {
+  struct problem *p = &b->p;
+  struct fault *f = &b->fault;
+  if (!problem_refill(p, f) || !right_outputs(p, f) || /* a fault before has changed an input */
+      !CUDA(f, cudaMemcpy(p->base_c.base, p->c.base, 2 * p->c.total, cudaMemcpyDeviceToDevice)))
+    return false;
+  p->ref_layout = -1;
+  for (size_t i = 0; i < sizeof replayed / sizeof replayed[0]; i++)
+    if (!one_replay(b, &replayed[i])) return false;
+  return true;
+}
+
 static bool with(struct bench *b, struct gpu *g, int dtype, int acc) {
   b->p = (struct problem){.gpu = g,
                           .layout = LOOM_NN,
@@ -215,7 +273,7 @@ static bool with(struct bench *b, struct gpu *g, int dtype, int acc) {
                           .acc = acc,
                           .mnk = {ROWS, COLUMNS, DEPTH},
                           .seed = 1};
-  bool ok = problem_prepare(&b->p, &b->fault) && all_faults(b) && lt_options(b);
+  bool ok = problem_prepare(&b->p, &b->fault) && all_faults(b) && lt_options(b) && all_replays(b);
   if (!ok) tell(b, false, "runs to its end", b->fault.text);
   problem_free(&b->p);
   return ok;
@@ -225,6 +283,7 @@ int selftest_run(struct gpu *g) {
   struct bench b = {.passed = 0};
   (void)(with(&b, g, LOOM_F16, LOOM_ACC_F32) && with(&b, g, LOOM_BF16, LOOM_ACC_F32) &&
          with(&b, g, LOOM_F16, LOOM_ACC_F16));
+  selftest_small(g, &b.passed, &b.failed); /* last: it loses the device */
   printf("%d passed, %d failed\n", b.passed, b.failed);
   return b.failed || !b.passed || fflush(stdout) != 0;
 }

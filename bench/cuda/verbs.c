@@ -171,7 +171,14 @@ static bool do_baseline(struct worker *w, const struct job *job, struct reply *o
 
 static const char *const time_names[] = {"cubin", "desc", "blocks", NULL};
 
-static void print_wrong(const struct verdict *v, struct reply *r) {
+static void print_families(const struct cand_result *c, struct reply *r) {
+  reply_int(r, "families", c->families);
+  reply_int(r, "holes", c->holes);
+  reply_real(r, "ms_families", c->ms_families);
+}
+
+static void print_wrong(const struct cand_result *c, struct reply *r) {
+  const struct verdict *v = &c->verdict;
   reply_begin(r, "wrong");
   reply_text(r, "why", v->why);
   if (v->row >= 0) {
@@ -182,6 +189,7 @@ static void print_wrong(const struct verdict *v, struct reply *r) {
   }
   reply_real(r, "err", v->err);
   reply_real(r, "rms", v->rms);
+  print_families(c, r);
 }
 
 static void print_interval(struct reply *r, const char *name, struct stat_interval s) {
@@ -218,6 +226,8 @@ static void print_ok(const struct cand_result *c, const struct problem_nv *nv, s
   reply_int(r, "starved", c->starved);
   reply_int(r, "reps", c->reps);
   reply_int(r, "checked", c->verdict.checked);
+  print_families(c, r);
+  reply_real(r, "ms_changed", c->ms_changed);
   reply_real(r, "clock_mhz", c->mhz);
   reply_real(r, "drift", c->drift);
   reply_int(r, "drifted", c->drifted);
@@ -245,7 +255,7 @@ static bool do_time(struct worker *w, const struct job *job, struct reply *r, st
     reply_begin(r, "refused");
     reply_text(r, "why", c.why);
   } else if (c.verdict.wrong) {
-    print_wrong(&c.verdict, r);
+    print_wrong(&c, r);
   } else {
     print_ok(&c, &w->problem.nv, r);
   }
