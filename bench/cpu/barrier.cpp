@@ -79,7 +79,6 @@ static void release_cta(Cta &c) {
 }
 
 // Threads that have ended are not waited for.
-void cta_thread_exit(Cta &c);
 void cta_thread_exit(Cta &c) {
   if (c.live > 0 && c.named[0].arrived == c.live) release_cta(c);
 }

@@ -27,7 +27,6 @@ static void check_aligned(const Thread &t, const Cluster &c, Site site) {
 }
 
 // A thread that has ended counts as one that has come.
-void cluster_thread_exit(Thread &t);
 void cluster_thread_exit(Thread &t) {
   Cluster &c = *t.cta->cluster;
   if (t.cluster_arrived && t.cluster_generation == c.generation) {

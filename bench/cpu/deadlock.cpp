@@ -6,10 +6,6 @@
 
 namespace cpu {
 
-std::string deadlock_dump(const std::vector<Cluster *> &running);
-const Thread *deadlock_culprit(const std::vector<Cluster *> &running);
-std::string deadlock_line(const Thread &t);
-
 static std::string mbarrier_text(const Cta &c, u32 offset, u32 parity) {
   const auto it = c.barriers.find(offset);
   if (it == c.barriers.end()) return "an mbarrier that is no longer there";

@@ -10,11 +10,6 @@ const thread_indices *current;
 
 namespace cpu {
 
-// deadlock.cpp
-std::string deadlock_dump(const std::vector<Cluster *> &running);
-const Thread *deadlock_culprit(const std::vector<Cluster *> &running);
-std::string deadlock_line(const Thread &t);
-
 Thread *me;
 volatile uint64_t thread_turns;
 
@@ -210,9 +205,6 @@ static void end_cluster(Cluster *c) {
 
 // ---- threads ----
 
-void cluster_thread_exit(Thread &t); // cluster.cpp
-void cta_thread_exit(Cta &c);        // barrier.cpp
-
 static void finish_thread() {
   Thread &t = *me;
   copy_thread_exit(t);
@@ -267,7 +259,6 @@ void poll(Site site, u32 on, u32 arg) {
   t->polls++;
 }
 
-[[noreturn]] void leave_launch();
 void leave_launch() {
   stopped = true;
   fiber_switch(me, &scheduler);

@@ -232,6 +232,18 @@ void mbarrier_complete_tx(Cta &cta, u32 offset, int64_t bytes, const Clock &C, c
 // An arrival of asynchronous work (cp.async.mbarrier.arrive.noinc).
 void mbarrier_arrive_async(Cta &cta, u32 offset, const Clock &C, const Clock &P, Site site);
 
+// Gives the launch up: the thread that runs never goes on.
+[[noreturn]] void leave_launch();
+
+// deadlock.cpp: who waits for what; the thread to look at first (null where none waits), and its wait.
+std::string deadlock_dump(const std::vector<Cluster *> &running);
+const Thread *deadlock_culprit(const std::vector<Cluster *> &running);
+std::string deadlock_line(const Thread &t);
+
+// Called by the scheduler when a thread has ended: barriers wait for it no more.
+void cta_thread_exit(Cta &c);
+void cluster_thread_exit(Thread &t);
+
 // Called by the scheduler: what is wrong with what a thread, a CTA leaves behind.
 void copy_thread_exit(Thread &t);
 void wgmma_cta_exit(Cta &c);

@@ -12,8 +12,6 @@ namespace {
 std::vector<Finding> all;
 }
 
-[[noreturn]] void leave_launch(); // engine.cpp
-
 const char *kind_name(Kind kind) {
   static const char *const names[] = {
       "out-of-bounds",    "misaligned",        "uninitialised", "deadlock",      "race",
