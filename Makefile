@@ -9,6 +9,8 @@
 #: make bench KERNEL=my.cu SHAPE=...  a kernel that you changed, checked, then timed beside what its key gives
 #: make verify KEY=... SHAPE=...    may this kernel be launched? Limits, then its threads run on the CPU device
 #: make search SHAPE=...  edit a space's text towards what is fast, by measuring (on a GPU, or BACKEND=fake)
+#: make baseline SHAPES=file   what NVIDIA's libraries take on each problem; ends after BUDGET, goes on; without
+#:                       SHAPES: the table of what the store has
 #: make rank [SHAPE=...] the measurements so far, best first
 #: make release          the best measured kernels as a library of their own: out/release/<device>/
 #: make count SHAPE=...  how many candidates each space has, and which rule removes how many
@@ -24,7 +26,9 @@
 #: make cheats           kernels that cheat: none may pass, on the GPU (or BACKEND=cpu, the CPU device)
 #: make conformance      on a GPU: what every instruction of the vocabulary gives;
 #:                       conformance-check: the CPU device must give the same
-#: make test-gpu         tests on the GPU
+#: make test-gpu         tests on the GPU;  make faults: hangs, crashes and traps between good kernels, what each costs
+#: make aa               what a verdict is worth, on a GPU: kernels against themselves (N=200, PROCESSES=10 more in
+#:                       fresh ones), and against copies that are 1 % slower
 #: make bench-gen        how fast candidates are counted, drawn and rendered
 #: make loom | worker    loom alone; the bench worker alone;  make clean: remove what was built
 #: make lint | format    luacheck, and clang-format over the templates | clang-format
@@ -40,6 +44,11 @@
 #:   KERNEL=file SCHEDULES=4 CHECK=0   of verify: a .cu or a space, orders tried; of search, bench: launch unchecked
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
 #:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
+#:   PROCESSES=3  BASELINES=all|gemmex   of bench, search: fresh processes that measure the finalists; what beside
+#:   OPTIONS=gemmex,lt,autotune,exhaustive  SWEEP=20s   of baseline: which options; how long exhaustive looks for
+#:                               algorithms; N=100 SEED=1: a sample of the file
+#:   CLOCKS=hot,chain,call,server,server-graph  bench: the winner by other clocks too, a list
+#:   SANITIZE=1                  bench: compute-sanitizer's tools on the winner, those that are shown to work here
 #:   MUTATOR=random|llm  SEED=1  RUN=name   of a search: who edits, from what seed, its name (out/search/<name>)
 #:   OUT=out  STORE=file  WORKER=path   where kernels/, cache/ and store.db go
 #:   LINES=1                     gen, build: kernels tell the compiler the template's lines (#line)
@@ -69,7 +78,7 @@ FIRST     := $(filter deps,$(MAKECMDGOALS))
 # `make STATIC=1` alone builds that loom; `make` alone helps.
 .DEFAULT_GOAL := $(if $(filter 1,$(STATIC)),loom,help)
 
-VERBS := gen build bench search rank release count sample explain neighbours space devices bench-gen
+VERBS := gen build bench search baseline rank release count sample explain neighbours space devices bench-gen
 .PHONY: help deps loom worker test check test-gpu lint format clean $(VERBS)
 
 help:
@@ -86,8 +95,8 @@ loom-elsewhere:
 	@test -x "$(LOOM)" || { echo "make: LOOM='$(LOOM)' is no program" >&2; exit 1; }
 
 # The worker is built where it can be used: a GPU is there, and no other worker is named.
-ifneq (,$(filter bench search,$(MAKECMDGOALS)))
-bench search: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
+ifneq (,$(filter bench search baseline,$(MAKECMDGOALS)))
+bench search baseline: $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,$(if $(wildcard /dev/nvidia0 /dev/nvidiactl),worker))
 endif
 worker: out/build/loom-bench
 search: $(if $(filter llm,$(MUTATOR)),out/build/loom-llm)
@@ -97,7 +106,7 @@ $(VERBS): $(OWN_LOOM)
 	$(Q)"$(LOOM)" $@ $(KNOBS)
 
 # ---- loom: the C host; then the bench worker ----------------------------------------------------
-LOOM_SRC    := main host host_file host_gzip host_log host_proc host_tmpl proc tmpl buf db util
+LOOM_SRC    := main host host_file host_gzip host_log host_proc host_tmpl proc tmpl buf db stat util
 LOOM_CFLAGS := $(WARN) -D_GNU_SOURCE -I/usr/include/lua5.4
 LOOM_LIBS   := -llua5.4 -lpcre2-8 -lsqlite3 -lmd -lz
 LOOM_STATIC := -Wl,-Bstatic $(LOOM_LIBS) -Wl,-Bdynamic -lm -ldl -lpthread
@@ -115,8 +124,8 @@ $(1):
 	@mkdir -p $$@
 -include $(LOOM_SRC:%=$(1)/%.d)
 endef
-$(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS))))
-$(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS)))
+$(eval $(call loom_rules,$(BUILD),-O2,$(if $(filter 1,$(STATIC)),$(LOOM_STATIC),$(LOOM_LIBS) -lm)))
+$(eval $(call loom_rules,$(ASAN),$(ASAN_FLAGS),$(LOOM_LIBS) -lm))
 include gen/llm.mk bench/bench.mk bench/cpu/cpu.mk tests/conformance/conform.mk tests/fuzz.mk
 
 # ---- tests ---------------------------------------------------------------------------------------
@@ -128,7 +137,7 @@ test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub 
 	$(Q)$(ASAN)/loom test $(TESTS)
 
 check: $(BUILD)/loom out/build/loom-cpu test-launch conformance-check fuzz
-	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua
+	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua tests/check/kill.lua
 	$(Q)$(BUILD)/loom --script tests/mutants/run.lua
 	$(Q)BACKEND=cpu $(BUILD)/loom --script tests/cheats/run.lua
 
@@ -148,7 +157,16 @@ loom-cpu: out/build/loom-cpu
 test-gpu: $(OWN_LOOM) worker
 	$(Q)out/build/loom-bench --selftest
 	$(Q)BACKEND=cuda "$(LOOM)" --script tests/cheats/run.lua
+	$(Q)"$(LOOM)" --script tests/gpu/faults.lua
 	$(Q)"$(LOOM)" test tests/gpu/*_test.lua
+faults: $(OWN_LOOM) worker
+	$(Q)"$(LOOM)" --script tests/gpu/faults.lua
+.PHONY: faults
+
+# N, PROCESSES, BACKEND and WORKER of the command line stand in the environment.
+aa: $(OWN_LOOM) $(if $(or $(WORKER),$(filter fake,$(BACKEND))),,worker)
+	$(Q)"$(LOOM)" --script tests/gpu/aa.lua
+.PHONY: aa
 
 lint: $(FIRST)
 	$(Q)luacheck -q --no-color lua spaces tests

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <sha2.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 #include "db.h"
 #include "proc.h"
+#include "stat.h"
 #include "util.h"
 
 /* ---- what the other parts of host use ---- */
@@ -154,6 +156,44 @@ static int line(lua_State *L) {
   return 1;
 }
 
+/* The number at t[i], which must be one and finite; 'arg' is the table's place among the arguments. */
+static double number_at(lua_State *L, int arg, lua_Integer i) {
+  lua_geti(L, arg, i);
+  double v = lua_tonumber(L, -1);
+  luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER && isfinite(v), arg,
+                "not all are finite numbers");
+  lua_pop(L, 1);
+  return v;
+}
+
+/* bootstrap(values, sizes, level) -> mid, lo, hi: the median of the values and its interval of a
+ * level (0.5 to 0.999), resampled over groups, then within them: the first sizes[1] values are one
+ * group, the next sizes[2] another.  The same values give the same interval. */
+static int bootstrap(lua_State *L) {
+  double v[STAT_MAX];
+  int size[STAT_GROUPS], sum = 0;
+  luaL_checktype(L, 1, LUA_TTABLE);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  lua_Integer n = luaL_len(L, 1), groups = luaL_len(L, 2);
+  double level = luaL_checknumber(L, 3);
+  luaL_argcheck(L, n >= 1 && n <= STAT_MAX, 1, "1 to 4096 values");
+  luaL_argcheck(L, groups >= 1 && groups <= STAT_GROUPS, 2, "1 to 64 groups");
+  luaL_argcheck(L, level >= 0.5 && level <= 0.999, 3, "a level from 0.5 to 0.999");
+  for (int i = 0; i < n; i++) v[i] = number_at(L, 1, i + 1);
+  for (int g = 0; g < groups; g++) {
+    double s = number_at(L, 2, g + 1);
+    luaL_argcheck(L, s >= 1 && s <= STAT_MAX && s == (int)s, 2, "a group's size is no count");
+    size[g] = (int)s;
+    sum += size[g]; /* at most 64 * 4096 */
+  }
+  luaL_argcheck(L, sum == n, 2, "the sizes do not add up to the number of values");
+  struct stat_interval s = stat_bootstrap_groups(v, size, (int)groups, level);
+  lua_pushnumber(L, s.mid);
+  lua_pushnumber(L, s.lo);
+  lua_pushnumber(L, s.hi);
+  return 3;
+}
+
 static const luaL_Reg functions[] = {
     {"sha256", sha256},
     {"isatty", is_tty},
@@ -172,6 +212,7 @@ static const luaL_Reg functions[] = {
     {"db", db_open},
     {"gzip", host_gzip},
     {"gunzip", host_gunzip},
+    {"bootstrap", bootstrap},
     {"line", line},
     {NULL, NULL},
 };

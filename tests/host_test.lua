@@ -147,6 +147,52 @@ test("a heap limit is an error that can be caught, again and again", function()
   end
 end)
 
+-- ---- statistics ------------------------------------------------------------------------------
+
+-- n values around 'mid', spread evenly over +-'wide'.
+local function around(mid, wide, n, into)
+  for i = 1, n do into[#into + 1] = mid + wide * ((i * 37 % n) / (n - 1) * 2 - 1) end
+  return into
+end
+
+test("a bootstrap over groups is wider than one over their values, where groups differ", function()
+  local v, sizes = {}, {}
+  for g, mid in ipairs { 0.01, -0.01, 0.02, 0.00 } do
+    around(mid, 0.001, 32, v)
+    sizes[g] = 32
+  end
+  local mid, lo, hi = host.bootstrap(v, sizes, 0.95)
+  local flat, flat_lo, flat_hi = host.bootstrap(v, { #v }, 0.95)
+  assert(mid == flat and lo < mid and mid < hi, "the median lies within")
+  assert(lo < -0.008 and hi > 0.015, ("[%g, %g]"):format(lo, hi))
+  assert(flat_lo > lo and flat_hi < hi, ("[%g, %g]"):format(flat_lo, flat_hi))
+  local _, lo99, hi99 = host.bootstrap(v, sizes, 0.99)
+  assert(lo99 <= lo and hi99 >= hi)
+  local again = table.pack(host.bootstrap(v, sizes, 0.95))
+  same(table.concat(again, " "), table.concat({ mid, lo, hi }, " "))
+  same(table.concat({ host.bootstrap({ 3 }, { 1 }, 0.99) }, " "), "3.0 3.0 3.0")
+  same((host.bootstrap({ 9, 1, 2, 30 }, { 1, 3 }, 0.95)), 5.5)
+end)
+
+test("a bootstrap takes 16 processes of 256 blocks, and refuses what is no sample", function()
+  local sizes = {}
+  for g = 1, 16 do sizes[g] = 256 end
+  assert(host.bootstrap(around(1, 0.1, 4096, {}), sizes, 0.99))
+  local function why(...) return select(2, pcall(host.bootstrap, ...)) end
+  for i, t in ipairs {
+    { "1 to 4096 values", {}, { 1 }, 0.95 }, { "1 to 4096 values", around(1, 1, 4097, {}), { 4097 }, 0.95 },
+    { "1 to 64 groups", { 1 }, {}, 0.95 }, { "do not add up", { 1, 2 }, { 1 }, 0.95 },
+    { "do not add up", { 1, 2 }, { 1, 2 }, 0.95 }, { "is no count", { 1, 2 }, { 2, 0 }, 0.95 },
+    { "is no count", { 1, 2 }, { 3, -1 }, 0.95 }, { "is no count", { 1, 2 }, { 0.5, 1.5 }, 0.95 },
+    { "finite numbers", { 1, 0 / 0 }, { 2 }, 0.95 }, { "finite numbers", { 1, "2" }, { 2 }, 0.95 },
+    { "finite numbers", { 1, 2 }, { 1 / 0 }, 0.95 }, { "a level", { 1, 2 }, { 2 }, 95 },
+    { "a level", { 1, 2 }, { 2 }, 0 / 0 }, { "table expected", 1, { 1 }, 0.95 },
+  } do
+    local text = why(t[2], t[3], t[4])
+    assert(type(text) == "string" and text:find(t[1], 1, true), i .. ": " .. tostring(text))
+  end
+end)
+
 -- ---- the database ----------------------------------------------------------------------------
 
 test("rows come back as they went in", function()

@@ -58,7 +58,7 @@ static bool record(struct problem *p, int i, struct fault *f) {
   timer_free(&p->base[i]);
   return timer_estimate(p->gpu, launch, &c, p->sets, us, f) &&
          timer_estimate(p->gpu, launch, &c, p->sets, us, f) &&
-         timer_record(p->gpu, launch, &c, p->sets, timer_reps(*us, p->sets), &p->base[i], f);
+         timer_record(p->gpu, launch, &c, p->sets, problem_reps(p, *us), &p->base[i], f);
 }
 
 static bool record_and_check(struct problem *p, struct verdict *v, struct fault *f) {

@@ -1,284 +1,157 @@
-/* cand.c - one candidate: load, bind, verify, time
+/* cand.c - one candidate, and perhaps a rival of our own beside it: verify, time
 **
-** What is verified is what is timed: the very graphs, on the very buffers. The
-** outputs are marked as unwritten before each check, the inputs are summed
-** before and after, and the last timed block is checked again. Small, awkward
-** products come before that (verify.h), the same launches under other conditions
-** after it (change.h).
+** What is verified is what is timed (bound.h). The last timed block is checked
+** again; the same launches under other conditions come after it (change.h).
 **
-** A kernel that does not end shows at its first launches, which have a deadline
-** and end the worker; later ones are left to the parent's deadline.
+** A rival is held to all of that. It writes the same C as the candidate, so that
+** what a block leaves there may be the work of either: beside a rival, every tape
+** is replayed once more by itself, over a marked C, before it is believed.
 */
 #include "cand.h"
 
-#include "baseline.h"
+#include "chain.h"
 #include "change.h"
-#include "families.h"
-#include "launch.h"
-#include "verify.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE = 64 << 20 };
 static const double long_warm_up = 0.3, long_problem_us = 100; /* seconds; power limits bite late */
+
+/* Tapes of the palindrome, in its order, and names for some of them. With pdl: the one behind. */
+enum slot { OURS, OURS_PDL, RIVAL, RIVAL_PDL, NN, TN, NV, BEST, SLOTS };
 
 struct cand {
   struct problem *p;
-  loom_kernel kernel;
-  loom_launch *launches; /* one a buffer set */
-  void *ws;
-  uint64_t seed; /* of its draws: of its code and the problem's seed, to have them again */
-  bool pdl;      /* how the tape being recorded is launched */
-  struct timer_tape plain, with_pdl;
-  struct check_sums sums;
+  struct bound *ours, *rival; /* rival: may be NULL */
+  const struct cand_job *job;
+  struct cand_result *out;
+  int at[SLOTS]; /* the timer's tape; -1: none */
   struct timer timer;
 };
 
-/* Files */
+/* Whose fault */
 
-/* *out is the caller's to free, also after a failure. */
-static bool read_stream(FILE *in, const char *path, char **out, size_t *size, struct fault *f) {
-  if (fseek(in, 0, SEEK_END) != 0) return fault_set(f, "cannot read '%s'", path);
-  long n = ftell(in);
-  if (n < 0 || n > MAX_FILE || fseek(in, 0, SEEK_SET) != 0)
-    return fault_set(f, "cannot read '%s': no plain file of at most 64 MiB", path);
-  *size = (size_t)n;
-  *out = malloc(*size + 1);
-  if (!*out) return fault_set(f, "no memory for '%s'", path);
-  (*out)[*size] = 0;
-  if (fread(*out, 1, *size, in) == *size) return true;
-  return fault_set(f, "cannot read '%s'", path);
+static void blame(char *text, size_t size) {
+  char old[512];
+  snprintf(old, sizeof old, "%.500s", text);
+  snprintf(text, size, "rival: %.*s", (int)size - 8, old);
 }
 
-static bool read_file(const char *path, char **out, size_t *size, struct fault *f) {
-  FILE *in = fopen(path, "rb");
-  if (!in) return fault_set(f, "cannot open '%s': %s", path, strerror(errno));
-  bool ok = read_stream(in, path, out, size, f);
-  return fclose(in) == 0 ? ok : fault_set(f, "cannot close '%s'", path);
-}
-
-/* Load and bind; both may refuse */
-
-/* A launcher's answer: false on a fault, and a refusal ends the candidate quietly. */
-static bool answer(enum loom_status status, const char *err, struct cand_result *out,
-                   struct fault *f) {
-  if (status == LOOM_FAILED) return fault_set(f, "%s", err);
-  out->refused = status == LOOM_REFUSED;
-  if (out->refused) snprintf(out->why, sizeof out->why, "%s", err);
-  return true;
-}
-
-/* FNV-1a, stirred */
-static uint64_t seed_of(const char *code, size_t size, int64_t seed) {
-  uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)seed;
-  for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)code[i]) * 0x100000001b3u;
-  return family_random(&h);
-}
-
-static bool load(struct cand *c, const char *cubin, const char *desc, struct cand_result *out,
-                 struct fault *f) {
-  char *text = NULL, *code = NULL, err[LOOM_ERROR_TEXT] = "";
-  size_t text_size = 0, code_size = 0;
-  loom_desc d;
-  bool ok = read_file(desc, &text, &text_size, f) && read_file(cubin, &code, &code_size, f);
-  const char *why = ok ? loom_desc_parse(text, &d) : NULL;
-  if (ok && memchr(text, 0, text_size)) why = "descriptor holds a zero byte";
-  if (why) ok = fault_set(f, "%s", why);
-  if (ok) c->seed = seed_of(code, code_size, c->p->seed);
-  if (ok) ok = answer(loom_kernel_load(code, code_size, &d, &c->kernel, err), err, out, f);
-  free(text);
-  free(code);
+/* After a step of the rival's alone: what is told there is told as its own. */
+static bool as_rival(bool ok, struct verdict *v, struct fault *f) {
+  if (!ok) blame(f->text, sizeof f->text);
+  if (ok && v->wrong) blame(v->why, sizeof v->why);
   return ok;
 }
 
-static bool open_workspace(struct cand *c, struct fault *f) {
-  size_t n = (size_t)c->kernel.desc.ws_bytes;
-  return n == 0 || gpu_alloc(f, &c->ws, n, "the kernel's workspace");
+/* Time */
+
+static void add(struct cand *c, enum slot slot, const struct timer_tape *tape) {
+  struct timer *t = &c->timer;
+  if (!tape->exec) return;
+  c->at[slot] = t->tapes;
+  t->tape[t->tapes++] = tape;
 }
 
-static bool bind(struct cand *c, struct cand_result *out, struct fault *f) {
+static bool open_timer(struct cand *c, struct fault *f) {
   struct problem *p = c->p;
-  char err[LOOM_ERROR_TEXT] = "";
-  c->launches = aligned_alloc(_Alignof(loom_launch), sizeof(loom_launch) * (size_t)p->sets);
-  if (!c->launches) return fault_set(f, "no memory for %d launches", p->sets);
-  for (int i = 0; i < p->sets && !out->refused; i++) {
-    loom_call call = {.layout = p->layout,
-                      .dtype = p->dtype,
-                      .acc = p->acc,
-                      .mnk = {p->mnk[0], p->mnk[1], p->mnk[2]},
-                      .a = problem_set(&p->a, i),
-                      .b = problem_set(&p->b, i),
-                      .c = problem_set(&p->c, i),
-                      .ws = c->ws,
-                      .alpha = 1};
-    if (!answer(loom_kernel_bind(&c->kernel, &call, &c->launches[i], err), err, out, f))
+  if (!problem_timer(p, &c->timer, f)) return false;
+  for (int i = 0; i < SLOTS; i++) c->at[i] = -1;
+  add(c, OURS, &c->ours->plain);
+  add(c, OURS_PDL, &c->ours->with_pdl);
+  if (c->rival) add(c, RIVAL, &c->rival->plain);
+  if (c->rival) add(c, RIVAL_PDL, &c->rival->with_pdl);
+  for (int i = 0; i < PROBLEM_BASES; i++) add(c, NN + i, &p->base[i]);
+  if (p->nv.have && p->nv.base < 0) add(c, NV, &p->nv.tape);
+  if (p->nv.have && p->nv.base >= 0) c->at[NV] = c->at[NN + p->nv.base];
+  return true;
+}
+
+/* The tapes of a comparison; false where one of them is not there. */
+static bool tapes_of(struct cand *c, enum cand_base base, int pdl, int *other, int *ours) {
+  static const enum slot slots[][2] = {{BEST, BEST}, {NV, NV}, {RIVAL, RIVAL_PDL}};
+  const struct timer *t = &c->timer;
+  int nn = c->at[NN], tn = c->at[TN];
+  c->at[BEST] = timer_median_us(t, tn) < timer_median_us(t, nn) ? tn : nn;
+  *other = c->at[slots[base][pdl]];
+  *ours = c->at[OURS + pdl];
+  return *other >= 0 && *ours >= 0;
+}
+
+/* A timer_watch: C is marked before the last block; blocks come until what matters is known. */
+static bool mark(void *context, struct fault *f) {
+  struct cand *c = context;
+  return check_poison(c->p, &c->p->c, f);
+}
+
+static bool decided(void *context) {
+  struct cand *c = context;
+  enum cand_base base = c->rival ? CAND_RIVAL : c->p->nv.have ? CAND_NV : CAND_CUBLAS;
+  for (int pdl = 0; pdl < 2; pdl++) {
+    int other, ours;
+    if (tapes_of(c, base, pdl, &other, &ours) && !timer_look(&c->timer, other, ours).stop)
       return false;
   }
   return true;
 }
 
-/* Verify */
+/* After timing */
 
-static bool launch(void *context, int set, struct fault *f) {
-  struct cand *c = context;
-  return CUDA(f, loom_kernel_launch(&c->launches[set], c->p->gpu->stream, c->pdl));
+/* Each tape by itself. */
+static bool replay_all(struct bound *b, struct verdict *v, struct fault *f) {
+  return bound_replay(b, &b->plain, "after timing", v, f) &&
+         (!b->with_pdl.exec || bound_replay(b, &b->with_pdl, "with pdl, after timing", v, f));
 }
 
-/* A thousand times cuBLAS's time is the most that large ones get beyond the usual deadline. */
-static bool first_launch(struct cand *c, struct fault *f) {
-  double patience = VERIFY_PATIENCE + c->p->base_us[0] * 1e-3;
-  return launch(c, 0, f) && gpu_await(c->p->gpu, "the first launch", patience, f);
+static bool other_conditions(struct bound *b, struct verdict *v, struct fault *f) {
+  const struct timer_tape *last = b->with_pdl.exec ? &b->with_pdl : &b->plain;
+  return change_results(b->p, last, &b->sums, b->seed, v, f) &&
+         change_operands(b->p, &b->plain, &b->sums, b->seed + 1, v, f);
 }
 
-static bool small_products(struct cand *c, struct cand_result *out, struct fault *f) {
-  struct gpu *g = c->p->gpu;
-  struct verify v = {.gpu = g,
-                     .kernel = &c->kernel,
-                     .ws = c->ws,
-                     .mnk = c->p->mnk,
-                     .seed = c->seed,
-                     .patience = VERIFY_PATIENCE};
+static bool check_all(struct cand *c, struct fault *f) {
+  struct problem *p = c->p;
+  struct verdict *v = &c->out->verdict;
+  bool ok = true;
+  if (c->rival) ok = replay_all(c->ours, v, f);
+  if (ok && c->rival && !v->wrong) ok = as_rival(replay_all(c->rival, v, f), v, f);
   double start = gpu_now();
-  bool ok =
-      verify_run(&v, &out->verdict, f) && verify_clear_workspace(g, &c->kernel.desc, c->ws, f);
-  out->families = v.families;
-  out->holes = v.holes;
-  out->ms_families = (gpu_now() - start) * 1000;
-  return ok;
+  ok = ok && other_conditions(c->ours, v, f);
+  if (ok && c->rival && !v->wrong) ok = as_rival(other_conditions(c->rival, v, f), v, f);
+  c->out->ms_changed = (gpu_now() - start) * 1000;
+  return ok && (v->wrong || check_inputs(p, &c->ours->sums, "after timing", v, f));
 }
 
-static bool replay_and_check(struct cand *c, const struct timer_tape *tape, const char *what,
-                             struct verdict *v, struct fault *f) {
+static bool run_blocks(struct cand *c, struct fault *f) {
   struct problem *p = c->p;
-  return v->wrong ||
-         (check_poison(p, &p->c, f) && timer_replay(p->gpu, tape, f) &&
-          check_outputs(p, &p->c, p->layout, what, v, f) && check_inputs(p, &c->sums, what, v, f));
-}
-
-static bool record_and_check(struct cand *c, bool pdl, int reps, struct timer_tape *tape,
-                             struct verdict *v, struct fault *f) {
-  c->pdl = pdl;
-  return v->wrong || (timer_record(c->p->gpu, launch, c, c->p->sets, reps, tape, f) &&
-                      replay_and_check(c, tape, pdl ? "with pdl" : "without pdl", v, f));
-}
-
-static bool verify(struct cand *c, struct cand_result *out, struct fault *f) {
-  struct problem *p = c->p;
-  double us;
-  out->pdl = c->kernel.desc.pdl;
-  if (!small_products(c, out, f)) return false;
-  if (out->verdict.wrong) return true;
-  if (!check_sum(p, &c->sums, f) || !first_launch(c, f) ||
-      !timer_estimate(p->gpu, launch, c, p->sets, &us, f))
-    return false;
-  out->reps = timer_reps(us, p->sets);
-  return record_and_check(c, false, out->reps, &c->plain, &out->verdict, f) &&
-         (!out->pdl || record_and_check(c, true, out->reps, &c->with_pdl, &out->verdict, f));
-}
-
-/* Time */
-
-enum { OURS, OURS_PDL }; /* tapes of the palindrome; nn and tn follow, then nv if it is neither */
-
-static bool has_pdl(const struct cand *c) { return c->with_pdl.exec != NULL; }
-
-/* Index of the first of cuBLAS's tapes */
-static int first_base(const struct cand *c) { return has_pdl(c) ? 2 : 1; }
-
-static int best_base(const struct cand *c) {
-  int nn = first_base(c);
-  return nn + (timer_median_us(&c->timer, nn) > timer_median_us(&c->timer, nn + 1));
-}
-
-/* The fastest there is to beat */
-static int best_rival(const struct cand *c) {
-  const struct problem_nv *nv = &c->p->nv;
-  if (!nv->have) return best_base(c);
-  return first_base(c) + (nv->base >= 0 ? nv->base : PROBLEM_BASES);
-}
-
-static bool open_timer(struct cand *c, struct fault *f) {
-  struct problem *p = c->p;
-  struct timer *t = &c->timer;
-  if (!timer_open(t, f)) return false;
-  t->lead = &p->base[0];
-  t->tape[t->tapes++] = &c->plain;
-  if (has_pdl(c)) t->tape[t->tapes++] = &c->with_pdl;
-  for (int i = 0; i < PROBLEM_BASES; i++) t->tape[t->tapes++] = &p->base[i];
-  if (p->nv.have && p->nv.base < 0) t->tape[t->tapes++] = &p->nv.tape;
-  return true;
-}
-
-/* On to so many blocks. C is marked before the last of them, whose outputs may be checked. */
-static bool run_to(struct cand *c, int blocks, struct fault *f) {
-  struct problem *p = c->p;
-  struct timer *t = &c->timer;
-  return timer_run(p->gpu, t, blocks - 1 - t->blocks, f) && check_poison(p, &p->c, f) &&
-         timer_run(p->gpu, t, 1, f);
-}
-
-static bool decided(const struct cand *c) {
-  int rival = best_rival(c);
-  return timer_look(&c->timer, rival, OURS).stop &&
-         (!has_pdl(c) || timer_look(&c->timer, rival, OURS_PDL).stop);
-}
-
-static bool run_all(struct cand *c, int blocks, struct fault *f) {
-  if (blocks != CAND_AUTO) return run_to(c, blocks, f);
-  do {
-    if (!run_to(c, stat_next_look(c->timer.blocks), f)) return false;
-  } while (!decided(c));
-  return true;
-}
-
-static bool other_conditions(struct cand *c, struct cand_result *out, struct fault *f) {
-  const struct timer_tape *last = has_pdl(c) ? &c->with_pdl : &c->plain;
-  double start = gpu_now();
-  bool ok = change_results(c->p, last, &c->sums, c->seed, &out->verdict, f) &&
-            change_operands(c->p, &c->plain, &c->sums, c->seed + 1, &out->verdict, f);
-  out->ms_changed = (gpu_now() - start) * 1000;
-  return ok;
-}
-
-static bool run_blocks(struct cand *c, int blocks, struct cand_result *out, struct fault *f) {
-  struct problem *p = c->p;
+  struct verdict *v = &c->out->verdict;
+  const struct timer_watch watch = {mark, decided, c};
   bool long_one = p->base_us[0] >= long_problem_us && !p->warm;
   if (!open_timer(c, f) || !timer_warm_up(p->gpu, &c->timer, 2, long_one ? long_warm_up : 0, f))
     return false;
   p->warm = true;
-  return run_all(c, blocks, f) &&
-         check_outputs(p, &p->c, p->layout, "after timing", &out->verdict, f) &&
-         check_inputs(p, &c->sums, "after timing", &out->verdict, f) && other_conditions(c, out, f);
+  return timer_run_to(p->gpu, &c->timer, c->job->blocks, &watch, f) &&
+         check_outputs(p, &p->c, p->layout, "after timing", v, f) &&
+         check_inputs(p, &c->ours->sums, "after timing", v, f) && check_all(c, f);
 }
 
-static void figures_nv(const struct cand *c, struct cand_result *out) {
+static void figures(struct cand *c) {
   const struct timer *t = &c->timer;
-  int rival = best_rival(c);
-  out->judged = timer_look(t, rival, OURS).verdict;
-  if (out->pdl) out->judged_pdl = timer_look(t, rival, OURS_PDL).verdict;
-  out->nv = c->p->nv.have;
-  if (!out->nv) return;
-  out->nv_us = timer_median_us(t, rival);
-  out->ratio_nv = timer_ratio(t, rival, OURS);
-  if (out->pdl) out->ratio_nv_pdl = timer_ratio(t, rival, OURS_PDL);
-}
-
-static void figures(const struct cand *c, struct cand_result *out) {
-  const struct timer *t = &c->timer;
-  int best = best_base(c);
+  struct cand_result *out = c->out;
+  for (int base = CAND_CUBLAS; base <= CAND_RIVAL; base++)
+    for (int pdl = 0; pdl < 2; pdl++) {
+      int other, ours;
+      if (tapes_of(c, base, pdl, &other, &ours))
+        timer_compare(t, other, ours, &out->pair[base][pdl]);
+    }
   for (int i = 0; i < PROBLEM_BASES; i++) {
-    out->base_us[i] = timer_median_us(t, first_base(c) + i);
-    out->ratio_base[i] = timer_ratio(t, first_base(c) + i, OURS).mid;
+    struct timer_pair pair;
+    timer_compare(t, c->at[NN + i], c->at[OURS], &pair);
+    out->base_us[i] = pair.base_us;
+    out->ratio_base[i] = pair.ratio.mid;
   }
-  out->us = timer_median_us(t, OURS);
-  out->ratio = timer_ratio(t, best, OURS);
-  if (out->pdl) {
-    out->us_pdl = timer_median_us(t, OURS_PDL);
-    out->ratio_pdl = timer_ratio(t, best, OURS_PDL);
-  }
+  for (int pdl = 0; pdl < 2; pdl++)
+    if (c->at[RIVAL + pdl] >= 0) out->rival_us[pdl] = timer_median_us(t, c->at[RIVAL + pdl]);
   out->mhz = timer_median_mhz(t);
   out->drift = timer_drift(t);
   out->blocks = t->blocks;
@@ -286,43 +159,78 @@ static void figures(const struct cand *c, struct cand_result *out) {
   out->drifted = t->drifted;
   out->unsteady = t->unsteady;
   out->health = t->health;
-  figures_nv(c, out);
 }
 
-/* Whole */
+/* Steps */
 
-/* A kernel that is wrong may have written into A and B, and an error may have left them changed. */
-static void restore(struct problem *p) {
-  struct fault f = {.hung = false};
-  if (!problem_refill(p, &f)) p->ready = false; /* the next job of this problem says so */
+bool cand_blocks(struct bound *ours, struct bound *rival, const struct cand_job *job,
+                 struct cand_result *out, struct fault *f) {
+  struct cand c = {.p = ours->p, .ours = ours, .rival = rival, .job = job, .out = out};
+  bool ok = run_blocks(&c, f);
+  if (ok && !out->verdict.wrong) figures(&c);
+  if (!f->hung) timer_close(&c.timer);
+  if (!ok || out->verdict.wrong || !job->chain) return ok;
+  return chain_time(ours, job->blocks, out->pair[CAND_CHAIN], &out->verdict, f);
 }
 
-static bool run(struct cand *c, const char *cubin, const char *desc, int blocks,
+/* What was found before timing, also of one that is wrong */
+static void facts(const struct bound *b, struct cand_result *out) {
+  out->families = b->families;
+  out->holes = b->holes;
+  out->ms_families = b->ms_families;
+  out->reps = b->reps;
+}
+
+bool cand_verify(struct bound *ours, struct bound *rival, struct cand_result *out,
+                 struct fault *f) {
+  struct verdict *v = &out->verdict;
+  memset(out, 0, sizeof *out);
+  check_begin(v);
+  out->rival = rival != NULL;
+  bool ok = bound_verify(ours, v, f);
+  facts(ours, out);
+  if (!ok || v->wrong || !rival) return ok;
+  return as_rival(bound_verify(rival, v, f), v, f);
+}
+
+static bool run(struct bound *ours, struct bound *rival, const struct cand_job *job,
                 struct cand_result *out, struct fault *f) {
-  if (!load(c, cubin, desc, out, f)) return false;
-  if (out->refused) return true;
-  if (!open_workspace(c, f) || !bind(c, out, f)) return false;
-  if (out->refused) return true;
-  if (!verify(c, out, f)) return false;
+  if (!cand_verify(ours, rival, out, f)) return false;
   if (out->verdict.wrong) return true;
-  if (!run_blocks(c, blocks, out, f)) return false;
-  figures(c, out);
+  if (!cand_blocks(ours, rival, job, out, f)) return false;
+  if (!out->verdict.wrong) bound_remember(ours);
   return true;
 }
 
-bool cand_time(struct problem *p, const char *cubin, const char *desc, int blocks,
-               struct cand_result *out, struct fault *f) {
-  struct cand c = {.p = p};
+/* Opens one; *refused says that its launcher refuses. */
+static bool open_one(struct bound *b, struct problem *p, const char *cubin, const char *desc,
+                     struct cand_result *out, struct fault *f) {
+  if (!bound_open(b, p, cubin, desc, f)) return false;
+  out->refused = b->refused;
+  snprintf(out->why, sizeof out->why, "%s", b->why);
+  return true;
+}
+
+static bool open_both(struct bound *ours, struct bound *rival, const struct cand_job *job,
+                      struct problem *p, struct cand_result *out, struct fault *f) {
+  if (!open_one(ours, p, job->cubin, job->desc, out, f)) return false;
+  if (out->refused || !job->rival_cubin) return true;
+  if (!open_one(rival, p, job->rival_cubin, job->rival_desc, out, f)) {
+    blame(f->text, sizeof f->text);
+    return false;
+  }
+  if (out->refused) blame(out->why, sizeof out->why);
+  return true;
+}
+
+bool cand_time(struct problem *p, const struct cand_job *job, struct cand_result *out,
+               struct fault *f) {
+  struct bound ours = {.p = p}, rival = {.p = p};
   memset(out, 0, sizeof *out);
-  check_begin(&out->verdict);
-  bool ok = run(&c, cubin, desc, blocks, out, f);
+  bool ok = open_both(&ours, &rival, job, p, out, f);
+  if (ok && !out->refused) ok = run(&ours, job->rival_cubin ? &rival : NULL, job, out, f);
   if (f->hung) return false; /* freeing would wait for the kernel */
-  if (!ok || out->verdict.wrong) restore(p);
-  timer_close(&c.timer);
-  timer_free(&c.plain);
-  timer_free(&c.with_pdl);
-  free(c.launches);
-  gpu_free(&c.ws);
-  (void)loom_kernel_unload(&c.kernel); /* a lost device shows in the fault already */
+  bound_close(&ours, !ok || out->verdict.wrong);
+  bound_close(&rival, !ok || out->verdict.wrong);
   return ok;
 }

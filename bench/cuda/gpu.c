@@ -48,20 +48,35 @@ double gpu_now(void) {
   return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-bool gpu_await(struct gpu *g, const char *what, double seconds, struct fault *f) {
+/* Looks at the stream until it is done; *passed: for how long. */
+static bool await(struct gpu *g, const char *what, double seconds, double *passed,
+                  struct fault *f) {
   const struct timespec moment = {0, 50000};
-  double start = gpu_now(), passed;
+  double start = gpu_now();
   cudaError_t e;
   while ((e = cudaStreamQuery(g->stream)) == cudaErrorNotReady) {
     (void)cudaGetLastError(); /* 'not ready' is kept there, and would pass for a launch's error */
-    passed = gpu_now() - start;
-    if (passed > seconds) {
+    *passed = gpu_now() - start;
+    if (*passed > seconds) {
       f->hung = true;
-      return fault_set(f, "%s does not end (%g s)", what, seconds);
+      return fault_set(f, "%s does not end (%.3g s)", what, seconds);
     }
-    if (passed > 0.002) (void)nanosleep(&moment, NULL); /* most are over before */
+    if (*passed > 0.002) (void)nanosleep(&moment, NULL); /* most are over before */
   }
+  *passed = gpu_now() - start;
   return e == cudaSuccess || fault_set(f, "%s: %s", what, cudaGetErrorString(e));
+}
+
+bool gpu_await(struct gpu *g, const char *what, double seconds, struct fault *f) {
+  double passed;
+  if (!await(g, what, seconds, &passed, f)) return false;
+  if (passed > g->longest) g->longest = passed;
+  return true;
+}
+
+bool gpu_settle(struct gpu *g, const char *what, struct fault *f) {
+  return gpu_await(g, what, g->longest > 0 ? GPU_PATIENCE + GPU_WINDOWS * g->longest : GPU_BLIND,
+                   f);
 }
 
 bool gpu_alive(void) {

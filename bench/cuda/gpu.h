@@ -16,6 +16,7 @@
 #include <stddef.h>
 
 enum { GPU_WORKSPACE = 64 << 20, GPU_KEPT = 24, GPU_SCRATCH = 4096 };
+enum { GPU_PATIENCE = 1, GPU_WINDOWS = 100, GPU_BLIND = 60 }; /* see gpu_settle */
 
 struct gpu_kept {
   void *base;
@@ -34,6 +35,7 @@ struct gpu {
   struct holes_driver holes_driver;
   struct holes holes[3]; /* of verify.c, for A, B and C */
   bool families_loaded;
+  double longest; /* seconds of a wait for the stream, in this job */
   struct nvml nvml;
   char driver[64], cuda[16], cublas[16], cublaslt[16], uuid[48];
 };
@@ -51,6 +53,11 @@ bool gpu_blas(struct fault *f, cublasStatus_t e, const char *expr, const char *f
 
 /* Waits for the stream. After so many seconds, the fault says that 'what' does not end, and is hung. */
 bool gpu_await(struct gpu *g, const char *what, double seconds, struct fault *f);
+
+/* The same with a deadline of its own: one second, and a hundred times the longest wait of this job so
+** far; a minute where there was none, which is the libraries' case. A walk over the ring, a replay or a
+** block of replays takes longer than the first launch, but not so much longer. */
+bool gpu_settle(struct gpu *g, const char *what, struct fault *f);
 
 /* Seconds of a clock that only goes on. */
 double gpu_now(void);

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const size_t least = 8 << 20; /* bytes of a mapping: most shapes fit into one of these */
@@ -65,7 +66,8 @@ static bool make(const struct holes_driver *d, struct holes *h, int device, size
 }
 
 char *holes_end(struct holes_driver *d, struct holes *h, int device, size_t bytes) {
-  if (!d->asked) d->have = find_all(d);
+  const char *set = getenv("LOOM_HOLES"); /* 0: for tools that follow cudaMalloc alone */
+  if (!d->asked) d->have = !(set && strcmp(set, "0") == 0) && find_all(d);
   d->asked = true;
   if (!d->have) return NULL;
   if (h->mapped < bytes) {

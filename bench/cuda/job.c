@@ -83,6 +83,19 @@ bool job_int(const struct job *job, const char *name, int64_t lo, int64_t hi, in
   return true;
 }
 
+bool job_real(const struct job *job, const char *name, double lo, double hi, double *out,
+              struct fault *f) {
+  const char *text = job_text(job, name);
+  char *end;
+  double v = strtod(text, &end);
+  bool plain = *text >= '0' && *text <= '9' && strspn(text, "0123456789.") == strlen(text);
+  if (!plain || *end) return fault_set(f, "field '%s': '%.40s' is not a plain number", name, text);
+  if (!(v >= lo && v <= hi))
+    return fault_set(f, "field '%s': %g is not within %g to %g", name, v, lo, hi);
+  *out = v;
+  return true;
+}
+
 bool job_set(const struct job *job, const char *name, const char *const *words, unsigned *out,
              struct fault *f) {
   const char *at = job_text(job, name);

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JOB_FIELDS = 24, REPLY_SIZE = 4096 };
+enum { JOB_FIELDS = 24, REPLY_SIZE = 32768 };
 
 struct job {
   const char *verb;
@@ -31,6 +31,10 @@ bool job_has(const struct job *job, const char *name);
 const char *job_text(const struct job *job, const char *name); /* after job_fields; "": missing */
 bool job_int(const struct job *job, const char *name, int64_t lo, int64_t hi, int64_t *out,
              struct fault *f);
+
+/* A plain decimal number, as 12 or 0.5 */
+bool job_real(const struct job *job, const char *name, double lo, double hi, double *out,
+              struct fault *f);
 
 /* A comma-separated list of words -> bit i for the i-th of 'words' (NULL-terminated). */
 bool job_set(const struct job *job, const char *name, const char *const *words, unsigned *out,

@@ -1,4 +1,4 @@
-// kernels.cu - the worker's own device code: fill, spoil, widen, compare, checksum, clock, wait
+// kernels.cu - the worker's own device code: fill, spoil, widen, compare, checksum, sweep, link, clock, wait
 //
 // Plain grid-stride loops; none of it is timed. exact.cu has the exact families;
 // everything else is C and sees kernels.h and families.h.
@@ -156,6 +156,24 @@ template <bool bf16> __global__ void half_right(u16 *c, const double *ref, size_
   }
 }
 
+// Volatile, or the assembler drops loads that nothing uses.
+__global__ void sweep(const uint4 *in, size_t n) {
+  for (size_t i = first_index(); i < n; i += index_step())
+    asm volatile(
+        "{ .reg .b32 a, b, c, d; ld.volatile.global.v4.b32 {a, b, c, d}, [%0]; }" ::"l"(in + i));
+}
+
+__global__ void chain_link(const volatile u16 *c, size_t c_n, volatile u16 *a, size_t a_n,
+                     unsigned bits) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  size_t from = blockIdx.x * (c_n / gridDim.x) + threadIdx.x;
+  size_t to = blockIdx.x * (a_n / gridDim.x) + threadIdx.x;
+  if (from < c_n && to < a_n) a[to] = (u16)(a[to] ^ (c[from] & bits));
+}
+
 // Cycle counters differ between SMs; SM 0 alone answers, so that two samples can be subtracted.
 __global__ void clock_sample(u64 *out) {
   unsigned sm;
@@ -240,6 +258,26 @@ cudaError_t kernels_half_right(void *c, int dtype, const double *ref, size_t n, 
   auto kernel = dtype ? half_right<true> : half_right<false>;
   kernel<<<blocks, threads, 0, s>>>((u16 *)c, ref, n, seed);
   return cudaGetLastError();
+}
+
+cudaError_t kernels_sweep(const void *in, size_t bytes, cudaStream_t s) {
+  sweep<<<blocks, threads, 0, s>>>((const uint4 *)in, bytes / sizeof(uint4));
+  return cudaGetLastError();
+}
+
+cudaError_t kernels_link(const void *c, size_t c_n, void *a, size_t a_n, unsigned bits, int sms,
+                         bool pdl, cudaStream_t s) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)sms);
+  config.blockDim = dim3(threads);
+  config.stream = s;
+  config.attrs = &early;
+  config.numAttrs = pdl;
+  return cudaLaunchKernelEx(&config, chain_link, (const volatile u16 *)c, c_n, (volatile u16 *)a, a_n,
+                            bits);
 }
 
 cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s) {

@@ -48,8 +48,15 @@ cudaError_t kernels_litter(void *ring, int dtype, size_t total, size_t lead, siz
 /* C* rounded, and a random half of its elements changed. */
 cudaError_t kernels_half_right(void *c, int dtype, const double *ref, size_t n, uint64_t seed,
                                cudaStream_t s);
+/* Reads every byte of a buffer and keeps nothing: what a cache held before gives way to it. */
+cudaError_t kernels_sweep(const void *in, size_t bytes, cudaStream_t s);
 /* out[0] = cycles of SM 0, out[1] = nanoseconds, both counters' present values. */
 cudaError_t kernels_clock(unsigned long long out[2], int sms, cudaStream_t s);
+/* What stands between two products of a chain: one wave of CTAs reads a little of a C, all over it, and
+** writes as much of the A of the next, xor c & bits: with 0 what was there. pdl: it may start before
+** its predecessor ends, and lets its successor start at once. It waits before it touches memory. */
+cudaError_t kernels_link(const void *c, size_t c_n, void *a, size_t a_n, unsigned bits, int sms,
+                         bool pdl, cudaStream_t s);
 /* Keeps the stream busy for about 'us' microseconds, so that the host can enqueue what follows. It
 ** ends by itself, also where the timer stands still. */
 cudaError_t kernels_wait(unsigned us, cudaStream_t s);

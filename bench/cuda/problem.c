@@ -9,10 +9,12 @@
 
 #include "kernels.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { GUARD = 32768, GAP = 128, MAX_SETS = 1024 };   /* elements, elements, sets */
-static const double ring_bytes = 256.0 * 1024 * 1024; /* several times any L2; see MAX_SETS */
+static const double ring_bytes = 256.0 * 1024 * 1024; /* more where L2 asks for it; see MAX_SETS */
+static const double l2_times = 3;
 /* Work from which a lean problem checks one set only: above, its reference takes as long as its
 ** measurement (some 2 ms for each of 4 products a set on a part with fast FP64). */
 static const double lean_flops = 1e11;
@@ -23,13 +25,46 @@ int64_t problem_elements(const struct problem *p, int operand) {
   return p->mnk[dims[0]] * p->mnk[dims[1]];
 }
 
-static int sets_for(const struct problem *p) {
+static double set_bytes(const struct problem *p) {
   double bytes = 0;
   for (int i = LOOM_A; i <= LOOM_C; i++) bytes += 2.0 * (double)problem_elements(p, i);
-  double sets = ring_bytes / bytes;
+  return bytes;
+}
+
+/* So much read or written in between, and nothing is left in L2 of what was there before. */
+static double flushing_bytes(const struct problem *p) {
+  return l2_times * (double)p->gpu->prop.l2CacheSize;
+}
+
+static int sets_for(const struct problem *p) {
+  if (p->hot) return 1;
+  double sets = fmax(ring_bytes, flushing_bytes(p)) / set_bytes(p);
   if (sets > MAX_SETS) return MAX_SETS;
   int whole = (int)sets + ((double)(int)sets < sets);
   return whole < 2 ? 2 : whole;
+}
+
+/* L2 that the ring does not fill */
+
+static bool sweep_open(struct problem *p, struct fault *f) {
+  if (p->hot || p->sets * set_bytes(p) >= flushing_bytes(p)) return true;
+  p->sweep.bytes = (size_t)fmax(ring_bytes, flushing_bytes(p));
+  return gpu_take(p->gpu, f, &p->sweep.base, p->sweep.bytes, "a buffer to sweep L2 with");
+}
+
+bool problem_sweep(const struct problem *p, struct fault *f) {
+  return !p->sweep.base || CUDA(f, kernels_sweep(p->sweep.base, p->sweep.bytes, p->gpu->stream));
+}
+
+int problem_reps(const struct problem *p, double us) {
+  return p->sweep.base ? p->sets : timer_reps(us, p->sets);
+}
+
+bool problem_timer(const struct problem *p, struct timer *t, struct fault *f) {
+  if (!timer_open(t, f)) return false;
+  t->lead = &p->base[0];
+  t->sweep = p->sweep;
+  return true;
 }
 
 /* Ring */
@@ -194,7 +229,7 @@ bool problem_prepare(struct problem *p, struct fault *f) {
   p->check_set[0] = p->sets / 2; /* where it is the only one */
   for (int i = 0; i < p->checks && p->checks > 1; i++)
     p->check_set[i] = i * (p->sets - 1) / (p->checks - 1);
-  return rings_open(p, f) && references_open(p, f);
+  return sweep_open(p, f) && rings_open(p, f) && references_open(p, f);
 }
 
 void problem_free(struct problem *p) {
@@ -202,6 +237,7 @@ void problem_free(struct problem *p) {
   timer_free(&p->nv.tape);
   struct ring *rings[] = {&p->a, &p->b, &p->c, &p->base_c};
   for (int i = 0; i < 4; i++) gpu_give(p->gpu, &rings[i]->base);
+  gpu_give(p->gpu, &p->sweep.base);
   give_wide(p);
   for (int i = 0; i < PROBLEM_CHECKS; i++) {
     gpu_give(p->gpu, &p->ref[i]);

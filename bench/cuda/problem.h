@@ -1,8 +1,11 @@
 /* problem.h - one prepared problem: the ring, the references, the baselines
 **
 ** Buffers are rings of S sets that together exceed every cache, so that each
-** launch finds its operands in DRAM. All layouts read the same bytes; A is
-** M*K elements whether it is stored [M][K] or [K][M].
+** launch finds its operands in DRAM. Problems too tiny for that are swept: a tape
+** walks the ring once, and before each window a buffer larger than L2 is read.
+** A hot problem has one set, whose operands stay in L2 where they fit.
+** All layouts read the same bytes; A is M*K elements whether it is stored [M][K]
+** or [K][M].
 **
 ** Candidates and cuBLAS write different rings of C, so that nothing cuBLAS
 ** wrote can pass for a candidate's output. The buffers outlive the problem: the
@@ -39,7 +42,9 @@ struct problem {
   struct gpu *gpu;
   int layout, dtype, acc;
   int64_t mnk[3], seed;
+  bool hot;
   int sets;
+  struct timer_sweep sweep;              /* where the ring does not fill L2 */
   struct ring a, b, c, base_c;           /* c: the candidates'; base_c: cuBLAS's */
   int checks, check_set[PROBLEM_CHECKS]; /* which sets are verified: first, middle, last */
   double *wide_a, *wide_b;               /* operands as doubles; freed once references are kept */
@@ -62,6 +67,14 @@ bool problem_settle(struct problem *p, struct fault *f);
 
 /* Writes A and B anew, where a kernel or an error left others. */
 bool problem_refill(struct problem *p, struct fault *f);
+
+/* Launches of a tape, where one takes about so long: whole walks, but one where L2 is swept, or the
+** second walk would find what the first one left there. */
+int problem_reps(const struct problem *p, double us);
+/* Enqueues a sweep where the problem is swept. */
+bool problem_sweep(const struct problem *p, struct fault *f);
+/* A timer with the problem's sweep and lead, no tapes yet; timer_close is due also after a failure. */
+bool problem_timer(const struct problem *p, struct timer *t, struct fault *f);
 
 void *problem_set(const struct ring *r, int set);
 int64_t problem_elements(const struct problem *p, int operand);

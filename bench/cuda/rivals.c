@@ -175,8 +175,7 @@ static void note(struct rivals *r, const struct timer *t) {
 static bool heat(struct rivals *r, const int *who, int n, int blocks, bool warm, struct fault *f) {
   struct gpu *g = r->p->gpu;
   struct timer t;
-  bool ok = timer_open(&t, f);
-  t.lead = &r->p->base[0];
+  bool ok = problem_timer(r->p, &t, f);
   for (int i = 0; i < n; i++) t.tape[t.tapes++] = r->option[who[i]].tape;
   ok = ok && timer_warm_up(g, &t, warm ? 1 : 0, 0, f) && timer_run(g, &t, blocks, f);
   if (ok) {

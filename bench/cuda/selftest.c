@@ -3,7 +3,7 @@
 ** A right output must pass and each planted fault must be refused, for f16 and
 ** bf16, and for fp16 accumulation where that is asked for. The outputs are
 ** cuBLAS's, so no candidate is needed; cuBLASLt's go the way of a baseline. The
-** small products of verify.h are in selftest_small.c.
+** small products of verify.h are in selftest_small.c, timing in selftest_time.c.
 */
 #include "selftest.h"
 
@@ -283,6 +283,8 @@ int selftest_run(struct gpu *g) {
   struct bench b = {.passed = 0};
   (void)(with(&b, g, LOOM_F16, LOOM_ACC_F32) && with(&b, g, LOOM_BF16, LOOM_ACC_F32) &&
          with(&b, g, LOOM_F16, LOOM_ACC_F16));
+  selftest_time(g, &b.passed, &b.failed);
+  selftest_clock(g, &b.passed, &b.failed);
   selftest_small(g, &b.passed, &b.failed); /* last: it loses the device */
   printf("%d passed, %d failed\n", b.passed, b.failed);
   return b.failed || !b.passed || fflush(stdout) != 0;

@@ -7,6 +7,7 @@
 #include "selftest.h"
 
 #include "planted.h"
+#include "probe.h"
 #include "verify.h"
 
 #include <stdio.h>
@@ -17,39 +18,10 @@ struct small {
   int dtype, acc, *passed, *failed;
 };
 
-/* A kernel of the worker's own, as if it had come from a cubin. */
-static loom_kernel kernel_of(const struct small *s, int fault) {
-  static const int args[] = {LOOM_ARG_A,   LOOM_ARG_B,     LOOM_ARG_C,    LOOM_ARG_M,
-                             LOOM_ARG_N,   LOOM_ARG_K,     LOOM_ARG_LDA,  LOOM_ARG_LDB,
-                             LOOM_ARG_LDC, LOOM_ARG_ALPHA, LOOM_ARG_BETA, LOOM_ARG_WS};
-  bool remembers = fault == PLANTED_CACHE || fault == PLANTED_THIRD;
-  loom_kernel k = {.sms = s->g->prop.multiProcessorCount, .ctas_per_sm = 1};
-  k.desc = (loom_desc){.layout = LOOM_NN,
-                       .dtype = s->dtype,
-                       .acc = s->acc,
-                       .nargs = sizeof args / sizeof args[0],
-                       .rule = LOOM_GRID_TILES,
-                       .tile = {PLANTED_TILE, PLANTED_TILE},
-                       .split_k = 1,
-                       .ctas_per_sm = 1,
-                       .block = PLANTED_TILE * PLANTED_TILE,
-                       .cluster = 1,
-                       .pdl = s->g->prop.major >= 9,
-                       .ws_bytes = remembers ? PLANTED_WORKSPACE : 0,
-                       .ws_init = remembers ? LOOM_WS_ZERO : LOOM_WS_NONE,
-                       .legal_mnk = {1, 1, 1},
-                       .legal_ld = 1,
-                       .legal_align = 2};
-  memcpy(k.desc.arg, args, sizeof args);
-  const void *symbol = planted_kernel(fault, s->dtype);
-  memcpy(&k.function, &symbol, sizeof symbol); /* the runtime launches either */
-  return k;
-}
-
 static bool run(const struct small *s, int fault, double patience, struct verify *v,
                 struct verdict *out, struct fault *f) {
   static const int64_t mnk[] = {64, 64, 64};
-  loom_kernel k = kernel_of(s, fault);
+  loom_kernel k = probe_kernel(s->g, fault, s->dtype, s->acc);
   *v = (struct verify){
       .gpu = s->g, .kernel = &k, .mnk = mnk, .seed = (uint64_t)fault + 1, .patience = patience};
   check_begin(out);

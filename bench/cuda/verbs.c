@@ -1,4 +1,4 @@
-/* verbs.c - the jobs: problem, time, baseline
+/* verbs.c - the jobs: problem, baseline, and the table of all
 **
 ** What each takes and answers is in the tables of field names and in the print
 ** functions. Fields with '?' may be missing.
@@ -6,7 +6,6 @@
 #include "verbs.h"
 
 #include "baseline.h"
-#include "cand.h"
 #include "rivals.h"
 
 #include <stdio.h>
@@ -17,8 +16,8 @@ enum { LOOK_MS = 250, SWEEP_S = 20, NV_BLOCKS = 8 }; /* where the job does not s
 
 /* Job: problem */
 
-static const char *const problem_names[] = {"M",   "N",    "K",          "layout",     "dtype",
-                                            "acc", "seed", "?baselines", "?budget_ms", NULL};
+static const char *const problem_names[] = {
+    "M", "N", "K", "layout", "dtype", "acc", "seed", "?cache", "?baselines", "?budget_ms", NULL};
 
 static bool read_acc(const char *acc, struct problem *p, struct fault *f) {
   bool half = strcmp(acc, "f16") == 0;
@@ -29,8 +28,7 @@ static bool read_acc(const char *acc, struct problem *p, struct fault *f) {
   return true;
 }
 
-/* Without a layout, where that is allowed, it is tn. */
-static bool read_problem(const struct job *job, struct problem *p, struct fault *f) {
+bool verbs_problem(const struct job *job, struct problem *p, struct fault *f) {
   for (int i = LOOM_M; i <= LOOM_K; i++)
     if (!job_int(job, problem_names[i], 1, INT32_MAX, &p->mnk[i], f)) return false;
   if (!job_int(job, "seed", 0, INT64_MAX, &p->seed, f)) return false;
@@ -51,6 +49,12 @@ static bool read_limit(const struct job *job, const char *name, int64_t least, i
                        int64_t usual, int64_t *out, struct fault *f) {
   *out = usual;
   return !job_has(job, name) || job_int(job, name, least, most, out, f);
+}
+
+static bool read_cache(const struct job *job, struct problem *p, struct fault *f) {
+  const char *cache = job_has(job, "cache") ? job_text(job, "cache") : "cold";
+  p->hot = strcmp(cache, "hot") == 0;
+  return p->hot || strcmp(cache, "cold") == 0 || fault_set(f, "unknown cache '%.40s'", cache);
 }
 
 /* What the problem's candidates are measured against: nothing more, or all options' best. */
@@ -74,7 +78,9 @@ static void print_problem(const struct problem *p, struct reply *r) {
   reply_begin(r, "ok");
   reply_real(r, "cublas_nn_us", p->base_us[0]);
   reply_real(r, "cublas_tn_us", p->base_us[1]);
+  reply_text(r, "cache", p->hot ? "hot" : "cold");
   reply_int(r, "sets", p->sets);
+  reply_int(r, "swept", p->sweep.base != NULL);
   reply_int(r, "reps", p->base[0].reps);
   reply_int(r, "checks", p->checks);
   reply_text(r, "references", p->kept ? "kept" : "recomputed");
@@ -101,8 +107,8 @@ static bool do_problem(struct worker *w, const struct job *job, struct reply *ou
   bool all = false;
   problem_free(p);
   p->gpu = &w->gpu;
-  p->ready =
-      read_problem(job, p, f) && read_rivals(job, &r, &all, f) && prepare(p, &r, all, out, f);
+  p->ready = verbs_problem(job, p, f) && read_cache(job, p, f) && read_rivals(job, &r, &all, f) &&
+             prepare(p, &r, all, out, f);
   rivals_close(&r);
   if (p->ready) return true;
   problem_free(p);
@@ -137,6 +143,7 @@ static void print_baseline(const struct worker *w, const struct rivals *r, doubl
   reply_begin(out, "ok");
   rivals_reply(r, out);
   reply_int(out, "sets", p->sets);
+  reply_int(out, "swept", p->sweep.base != NULL);
   reply_int(out, "reps", p->base[0].reps);
   reply_int(out, "checks", p->checks);
   reply_text(out, "cublas_math", p->strict ? "strict" : "default");
@@ -157,7 +164,7 @@ static bool do_baseline(struct worker *w, const struct job *job, struct reply *o
   problem_free(p);
   p->gpu = &w->gpu;
   p->lean = true;
-  bool ok = read_problem(job, p, f) && read_baseline(job, &r, &blocks, f) &&
+  bool ok = verbs_problem(job, p, f) && read_baseline(job, &r, &blocks, f) &&
             problem_prepare(p, f) && baseline_prepare(p, f);
   r.seconds[0] = rivals_now() - start;
   ok = ok && find_best(&r, (int)blocks, f);
@@ -167,112 +174,18 @@ static bool do_baseline(struct worker *w, const struct job *job, struct reply *o
   return ok;
 }
 
-/* Job: time */
-
-static const char *const time_names[] = {"cubin", "desc", "blocks", NULL};
-
-static void print_families(const struct cand_result *c, struct reply *r) {
-  reply_int(r, "families", c->families);
-  reply_int(r, "holes", c->holes);
-  reply_real(r, "ms_families", c->ms_families);
-}
-
-static void print_wrong(const struct cand_result *c, struct reply *r) {
-  const struct verdict *v = &c->verdict;
-  reply_begin(r, "wrong");
-  reply_text(r, "why", v->why);
-  if (v->row >= 0) {
-    reply_int(r, "row", v->row);
-    reply_int(r, "col", v->col);
-    reply_real(r, "got", v->got);
-    reply_real(r, "want", v->want);
-  }
-  reply_real(r, "err", v->err);
-  reply_real(r, "rms", v->rms);
-  print_families(c, r);
-}
-
-static void print_interval(struct reply *r, const char *name, struct stat_interval s) {
-  static const char *const ends[] = {"", "_lo", "_hi"};
-  const double values[] = {s.mid, s.lo, s.hi};
-  for (int i = 0; i < 3; i++) {
-    char full[32];
-    snprintf(full, sizeof full, "%s%s", name, ends[i]);
-    reply_real(r, full, values[i]);
-  }
-}
-
-static void print_nv(const struct cand_result *c, const struct problem_nv *nv, struct reply *r) {
-  print_interval(r, "ratio_nv", c->ratio_nv);
-  if (c->pdl) print_interval(r, "ratio_nv_pdl", c->ratio_nv_pdl);
-  reply_text(r, "best_nv", nv->name);
-  reply_real(r, "best_nv_us", c->nv_us);
-  if (nv->algo[0]) reply_text(r, "best_nv_algo", nv->algo);
-}
-
-static void print_ok(const struct cand_result *c, const struct problem_nv *nv, struct reply *r) {
-  reply_begin(r, "ok");
-  reply_real(r, "us", c->us);
-  if (c->pdl) reply_real(r, "us_pdl", c->us_pdl);
-  reply_real(r, "cublas_nn_us", c->base_us[0]);
-  reply_real(r, "cublas_tn_us", c->base_us[1]);
-  print_interval(r, "ratio", c->ratio);
-  if (c->pdl) print_interval(r, "ratio_pdl", c->ratio_pdl);
-  reply_real(r, "ratio_nn", c->ratio_base[0]);
-  reply_real(r, "ratio_tn", c->ratio_base[1]);
-  reply_real(r, "err", c->verdict.err);
-  reply_real(r, "rms", c->verdict.rms);
-  reply_int(r, "blocks", c->blocks);
-  reply_int(r, "starved", c->starved);
-  reply_int(r, "reps", c->reps);
-  reply_int(r, "checked", c->verdict.checked);
-  print_families(c, r);
-  reply_real(r, "ms_changed", c->ms_changed);
-  reply_real(r, "clock_mhz", c->mhz);
-  reply_real(r, "drift", c->drift);
-  reply_int(r, "drifted", c->drifted);
-  reply_int(r, "unsteady", c->unsteady);
-  rivals_health(&c->health, r);
-  reply_text(r, "verdict", stat_word(c->judged));
-  if (c->pdl) reply_text(r, "verdict_pdl", stat_word(c->judged_pdl));
-  if (c->nv) print_nv(c, nv, r);
-}
-
-static bool read_blocks(const struct job *job, int64_t *blocks, struct fault *f) {
-  *blocks = CAND_AUTO;
-  return strcmp(job_text(job, "blocks"), "auto") == 0 ||
-         job_int(job, "blocks", 1, TIMER_BLOCKS, blocks, f);
-}
-
-static bool do_time(struct worker *w, const struct job *job, struct reply *r, struct fault *f) {
-  struct cand_result c;
-  int64_t blocks;
-  if (!w->problem.ready) return fault_set(f, "no problem is prepared");
-  if (!read_blocks(job, &blocks, f) ||
-      !cand_time(&w->problem, job_text(job, "cubin"), job_text(job, "desc"), (int)blocks, &c, f))
-    return false;
-  if (c.refused) {
-    reply_begin(r, "refused");
-    reply_text(r, "why", c.why);
-  } else if (c.verdict.wrong) {
-    print_wrong(&c, r);
-  } else {
-    print_ok(&c, &w->problem.nv, r);
-  }
-  return true;
-}
-
 /* Verbs */
 
 static const struct verb {
   const char *name;
   const char *const *fields;
   bool (*run)(struct worker *w, const struct job *job, struct reply *r, struct fault *f);
-} verbs[] = {{"problem", problem_names, do_problem},
-             {"time", time_names, do_time},
-             {"baseline", baseline_names, do_baseline}};
+} verbs[] = {{"problem", problem_names, do_problem},    {"time", verbs_time_names, verbs_time},
+             {"baseline", baseline_names, do_baseline}, {"clock", verbs_clock_names, verbs_clock},
+             {"probe", verbs_probe_names, verbs_probe}, {"vet", verbs_vet_names, verbs_vet}};
 
 bool verbs_run(struct worker *w, const struct job *job, struct reply *r, struct fault *f) {
+  w->gpu.longest = 0;
   for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
     if (strcmp(verbs[i].name, job->verb) == 0)
       return job_fields(job, verbs[i].fields, f) && verbs[i].run(w, job, r, f);

@@ -233,11 +233,18 @@ static bool compare(struct run *r, struct fault *f) {
   return CUDA(f, family_compare(&r->family, r->operand[LOOM_C], r->want, r->diff, stream(r)));
 }
 
+/* Baked extents may make a product that is not so small: as for a slow kernel, 100 GFLOP/s. */
+static double patience(const struct run *r) {
+  const struct family *f = &r->family;
+  double flops = 2.0 * f->m * f->n * f->k * (r->plan->how == REPEATED ? REPEATS + 1 : 2);
+  return r->v->patience + flops * 1e-11;
+}
+
 /* Waits, and looks at what the comparisons so far have counted. */
 static bool finish(struct run *r, struct family_diff *out, struct fault *f) {
   for (int i = LOOM_A; i <= LOOM_B; i++)
     if (!CUDA(f, family_intact(&r->family, i, r->operand[i], r->diff, stream(r)))) return false;
-  return gpu_await(r->v->gpu, "the kernel", r->v->patience, f) &&
+  return gpu_await(r->v->gpu, "the kernel", patience(r), f) &&
          CUDA(f, cudaMemcpy(out, r->diff, sizeof *out, cudaMemcpyDeviceToHost));
 }
 
@@ -281,6 +288,7 @@ static bool judge(struct run *r, const struct family_diff *d, struct verdict *ou
 static bool begin(struct run *r, struct fault *f) {
   struct verify *v = r->v;
   return verify_clear_workspace(v->gpu, &v->kernel->desc, v->ws, f) &&
+         (!v->stuck || stuck_arm(v->stuck, stream(r), f)) &&
          CUDA(f, cudaMemsetAsync(r->diff, 0, sizeof(struct family_diff), stream(r))) &&
          fill(r, f) && CUDA(f, family_want(&r->family, r->want, stream(r)));
 }

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "launch.h"
+#include "stuck.h"
 
 struct verify {
   struct gpu *gpu;
@@ -16,13 +17,16 @@ struct verify {
   void *ws;
   const int64_t *mnk; /* the problem's: taken where the kernel refuses every drawn shape */
   uint64_t seed;
-  double patience; /* seconds until a launch is said not to end */
+  double patience;           /* seconds until a launch is said not to end */
+  const struct stuck *stuck; /* NULL, or who is told of a wait that gave up */
   /* What came out */
   int families; /* runs that were made and right */
   bool holes;   /* nothing was mapped behind the operands */
 };
 
-enum { VERIFY_PATIENCE = 5 };
+/* Seconds. A small product takes some microseconds, and two attempts of a kernel that does not end are to
+** be over in 10, with two fresh workers. */
+enum { VERIFY_PATIENCE = 1 };
 
 /* The workspace as the descriptor promises it. */
 bool verify_clear_workspace(struct gpu *g, const loom_desc *d, void *ws, struct fault *f);

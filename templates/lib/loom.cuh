@@ -51,6 +51,13 @@ extern __shared__ __align__(1024) unsigned char loom_smem[];
 
 LOOM_FN u32 smem_base() { return (u32)__cvta_generic_to_shared(loom_smem); }
 
+#ifdef LOOM_WAIT_LIMIT
+#include "loom_stuck.cuh"
+#define LOOM_POLLED(kind, at, value) loom_polled(kind, at, value)
+#else
+#define LOOM_POLLED(kind, at, value) (void)0
+#endif
+
 LOOM_FN void cta_sync() { __syncthreads(); }
 
 // Barrier `id` (1..15; 0 is cta_sync) among `threads` threads; arrive does not wait.
@@ -166,11 +173,13 @@ LOOM_FN void red_add(gptr<u32> p, i64 i, u32 v) {
 LOOM_FN u32 ld_acquire(gptr<const u32> p, i64 i) {
   u32 v;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p + i) : "memory");
+  LOOM_POLLED(LOOM_AT_FLAG, (u64)(p + i), v);
   return v;
 }
 LOOM_FN u32 ld_relaxed(gptr<const u32> p, i64 i) {
   u32 v;
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p + i) : "memory");
+  LOOM_POLLED(LOOM_AT_FLAG, (u64)(p + i), v);
   return v;
 }
 LOOM_FN void st_release(gptr<u32> p, i64 i, u32 v) {

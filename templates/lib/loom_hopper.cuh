@@ -47,8 +47,10 @@ LOOM_FN bool mbar_try(u32 bar, u32 parity) {
                : "=r"(done)
                : "r"(bar), "r"(parity)
                : "memory");
+  if (!done) LOOM_POLLED(LOOM_AT_MBARRIER, bar - smem_base(), parity);
   return done != 0;
 }
+#ifndef LOOM_WAIT_LIMIT // else in loom_stuck.cuh
 // Waits until the phase of this parity is complete. A fresh barrier lets parity 1 pass.
 LOOM_FN void mbar_wait(u32 bar, u32 parity) {
   asm volatile("{\n"
@@ -72,6 +74,7 @@ LOOM_FN void mbar_wait_cluster(u32 bar, u32 parity) {
                "r"(parity)
                : "memory");
 }
+#endif // LOOM_WAIT_LIMIT
 
 // ---- TMA, sm_90: boxes of a tensor map between global and shared memory --------------------------
 

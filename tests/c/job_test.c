@@ -76,6 +76,23 @@ static void refuses_integers(void) {
   }
 }
 
+static void reads_numbers(void) {
+  static const char *const bad[] = {"",     "x",   "1x",  "-1",    "+1", " 1",  "1e3",
+                                    "0x10", "inf", "nan", "1.2.3", ".5", "200", "0.01"};
+  double v = 0;
+  ok(parse("p\tlayout=nn\tM=2.5") && job_real(&job, "M", 0.1, 120, &v, &fault) && v == 2.5,
+     "a plain decimal number is read");
+  ok(parse("p\tlayout=nn\tM=120") && job_real(&job, "M", 0.1, 120, &v, &fault) && v == 120,
+     "an integer is one");
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[100];
+    snprintf(text, sizeof text, "p\tlayout=nn\tM=%s", bad[i]);
+    bool read = parse(text);
+    ok(read && !job_real(&job, "M", 0.1, 120, &v, &fault) && fault.text[0],
+       "M='%s' is refused for 0.1 to 120 (%s)", bad[i], fault.text);
+  }
+}
+
 /* What reply_send writes */
 static const char *written(struct reply *r) {
   static char out[2 * REPLY_SIZE];
@@ -113,6 +130,7 @@ int main(void) {
   reads_options();
   refuses();
   refuses_integers();
+  reads_numbers();
   writes();
   return done();
 }

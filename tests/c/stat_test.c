@@ -1,5 +1,5 @@
-/* stat_test.c - the worker's statistics on known values and planted series */
-#include "../../bench/cuda/stat.h"
+/* stat_test.c - the statistics on known values and planted series */
+#include "../../gen/stat.h"
 #include "ok.h"
 
 #include <math.h>

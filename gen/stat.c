@@ -44,7 +44,7 @@ static uint64_t next(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Without modulo bias worth the name: n is at most 2^10, the draw has 2^32 values. */
+/* Without modulo bias worth the name: n is at most 2^12, the draw has 2^32 values. */
 static int below(uint64_t *state, int n) {
   return (int)(((next(state) >> 32) * (uint64_t)n) >> 32);
 }

@@ -1,11 +1,11 @@
-/* stat.h - medians, bootstrap intervals, verdicts, drift; plain C, no device */
-#ifndef BENCH_STAT_H
-#define BENCH_STAT_H
+/* stat.h - medians, bootstrap intervals, verdicts, drift; plain C, for the worker and for loom */
+#ifndef LOOM_STAT_H
+#define LOOM_STAT_H
 
 #include <stdbool.h>
 
 enum {
-  STAT_MAX = 1024,     /* most values a call takes */
+  STAT_MAX = 4096,     /* most values a call takes: 16 processes of 256 blocks */
   STAT_GROUPS = 64,    /* most processes */
   STAT_FIRST_LOOK = 8, /* blocks at the first look at a series that may stop early */
   STAT_LAST_LOOK = 128 /* and at the last */
