@@ -247,9 +247,8 @@ end
 -- ------------------------------------------------------------------------------- the ratio
 
 -- The last timed row of a key in each of its runs and problems, as {title = row}, and the titles in order.
-local function timed_rows(db, side)
-  local rows = db:rows("SELECT * FROM rows WHERE key = ? AND source = ? AND status = 'ok' AND us IS NOT NULL "
-                       .. "ORDER BY m, n, k, rowid", { side.key, host.sha256(side.kernel.text) })
+local function timed_rows(st, side)
+  local rows = st:timed_rows(side.key, host.sha256(side.kernel.text))
   local by, order = {}, {}
   for _, row in ipairs(rows) do
     local id = fmt("%dx%dx%d %d %s", row.m, row.n, row.k, row.run, row.device or "")
@@ -269,15 +268,14 @@ local function from_store(opt, a, b)
   local path = outdir.store(opt)
   if not host.stat(path) then return {} end
   local st = store.open(path)
-  local ra, order = timed_rows(st.db, a)
-  local rb, out = timed_rows(st.db, b), {}
+  local ra, order = timed_rows(st, a)
+  local rb, out = timed_rows(st, b), {}
   st:close()
   for _, id in ipairs(order) do
     local x, y = ra[id], rb[id]
     local of_backend = not opt.backend or x.backend == opt.backend
     if y and of_backend and x.backend == y.backend and wanted(x, opt) then
-      local d = pair.difference({ x }, { y }, "ratio")
-      local pdl = pair.difference({ x }, { y }, "ratio_pdl")
+      local d, pdl = pair.quotient(x, y, "ratio"), pair.quotient(x, y, "ratio_pdl")
       out[#out + 1] = {
         problem = fmt("%dx%dx%d", x.m, x.n, x.k), device = x.device, run = x.run, a = fmt("%.3f", x.ratio),
         b = fmt("%.3f", y.ratio), ["b / a"] = pair.text(d), ["b / a pdl"] = pdl and pair.text(pdl) or "-",
@@ -287,19 +285,19 @@ local function from_store(opt, a, b)
   return out
 end
 
+-- What the store knows, by way of cuBLAS; and where there is a worker, both in turns.
 local function ratio(opt, a, b)
   local rows = from_store(opt, a, b)
   if #rows > 0 then
-    host.out("\nratio, from the store\n"
+    host.out("\nratio, from the store: of both ratios to cuBLAS\n"
              .. tab.format(rows, { "problem", "device", "run", "a", "b", "b / a", "b / a pdl" }))
-    return 0
   end
   if not opt.backend and not measure.gpu_present() then
-    note("no GPU here, and the store has no run that timed both: no ratio")
+    if #rows == 0 then note("no GPU here, and the store has no run that timed both: no ratio") end
     return 0
   end
   if rank.title(a.problem) ~= rank.title(b.problem) then
-    note(fmt("a is for %s, b for %s: no ratio", rank.title(a.problem), rank.title(b.problem)))
+    note(fmt("a is for %s, b for %s: no ratio is measured", rank.title(a.problem), rank.title(b.problem)))
     return 0
   end
   local chosen = setmetatable({ backend = opt.backend or "cuda" }, { __index = opt })

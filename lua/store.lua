@@ -11,7 +11,7 @@ local fail = require "fail"
 local outdir = require "outdir"
 local store_rows = require "store_rows"
 
-local store = { version = 3 }
+local store = { version = 4 }
 
 local STARTS = 3 -- of a measurement that ended with loom, or the machine, down; then it is not started again
 
@@ -100,10 +100,11 @@ local function name_runs(db)
   return uids
 end
 
--- Rows that are equal in everything are one.
+-- Rows that are equal in everything are one. A row that has its identity keeps it: if it was damaged
+-- since, that must stay to be seen.
 local function name_rows(db, uids)
   local seen = {}
-  for row in db:each("SELECT rowid AS at, * FROM rows ORDER BY rowid", {}) do
+  for row in db:each("SELECT rowid AS at, * FROM rows WHERE digest IS NULL ORDER BY rowid", {}) do
     local digest = store_rows.digest(row, uids[row.run] or "")
     local sql = seen[digest] and "DELETE FROM rows WHERE rowid = ?" or "UPDATE rows SET digest = ? WHERE rowid = ?"
     db:run(sql, seen[digest] and { row.at } or { digest, row.at })
@@ -177,7 +178,7 @@ function store.open(path)
     local found = version_of(db)
     check_version(found, path)
     if found < store.version then upgrade(db, path) end
-    return setmetatable({ db = db, path = path }, Store)
+    return setmetatable({ db = db, path = path, found = store.version }, Store)
   end)
 end
 
@@ -242,10 +243,15 @@ end
 -- What a measurement in flight is known by: one of another GPU, compiler or text is another.
 local MARK = { "m", "n", "k", "layout", "dtype", "acc", "key", "source", "cubin", "pass", "backend", "preset", "device",
                "uuid", "driver", "cuda", "cublas", "nvcc" }
+-- Where a row has them: a finalist's process, another clock. Without them it has the mark it always had.
+local MARK_TOO = { "process", "clock", "load" }
 
 local function mark_of(row)
   local parts = {}
   for i, name in ipairs(MARK) do parts[i] = tostring(row[name]) end
+  for _, name in ipairs(MARK_TOO) do
+    if row[name] ~= nil then parts[#parts + 1] = name .. "=" .. tostring(row[name]) end
+  end
   return host.sha256(table.concat(parts, "\t")):sub(1, 32)
 end
 
@@ -290,44 +296,67 @@ function Store:insert(row)
   return self.db:run(sql, values) > 0
 end
 
--- Adds one measured row (a table of column = value; absent ones are NULL) at once: it is in flight no more.
-function Store:add(row)
-  local full = {}
+local function add(self, row)
+  local full, run = {}, run_name(self, row.run)
   for _, name in ipairs(store_rows.names) do full[name] = store_rows.stored(name, row[name]) end
   full.time, full.loom, full.schema = host.time() // 1, host.version, store.version
+  full.digest = store_rows.digest(full, run)
+  while not self:insert(full) do -- measured within a second of its equal, which is another row
+    full.time = full.time + 1
+    full.digest = store_rows.digest(full, run)
+  end
+end
+
+-- Adds the rows of one measurement, all or none; `flight`, the row that was told to start(), is in flight no more.
+function Store:add_all(rows, flight)
   guarded(self.path, function()
     transaction(self.db, function()
-      local run = run_name(self, row.run)
-      full.digest = store_rows.digest(full, run)
-      while not self:insert(full) do -- measured within a second of its equal, which is another row
-        full.time = full.time + 1
-        full.digest = store_rows.digest(full, run)
-      end
-      self.db:run("DELETE FROM started WHERE mark = ?", { mark_of(row) })
+      for _, row in ipairs(rows) do add(self, row) end
+      self.db:run("DELETE FROM started WHERE mark = ?", { mark_of(flight) })
     end)
   end)
+end
+
+-- Adds one measured row (a table of column = value; absent ones are NULL) at once.
+function Store:add(row)
+  self:add_all({ row }, row)
 end
 
 function Store:transaction(f)
   return guarded(self.path, function() return transaction(self.db, f) end)
 end
 
--- SQL condition of `where` {backend=, preset=, uuid=, nvcc=, timed=} beside `cond`; its values go into `values`.
-local function narrowed(cond, values, where)
-  for _, name in ipairs { "backend", "preset", "uuid", "nvcc" } do
-    if where and where[name] then
+local FILTERS = { "backend", "preset", "device", "uuid", "driver", "cuda", "cublas", "nvcc", "status" }
+
+-- SQL of the rows without another clock, and of those with the clock `name`; its value goes into `values`.
+-- An older store has offline rows alone.
+local function of_clock(self, values, name)
+  if self.found < 4 then return name and "false" or "true" end
+  if not name then return "clock IS NULL" end
+  values[#values + 1] = name
+  return "clock = ?"
+end
+
+-- SQL condition of `where` beside `cond`: FILTERS, `clock`, and `timed` (no rows of the CPU device); its values
+-- go into `values`. Rows of kernels in the offline clock, unless `where` names another clock or the libraries'.
+local function narrowed(self, cond, values, where)
+  where = where or {}
+  for _, name in ipairs(FILTERS) do
+    if where[name] then
       cond = cond .. " AND " .. name .. " = ?"
       values[#values + 1] = where[name]
     end
   end
-  return where and where.timed and cond .. " AND backend <> 'cpu'" or cond
+  cond = cond .. " AND " .. of_clock(self, values, where.clock)
+  if not where.backend then cond = cond .. " AND backend IS NOT 'nvidia'" end
+  return where.timed and cond .. " AND backend <> 'cpu'" or cond
 end
 
 -- The problems that have rows, in order.
 function Store:problems(where)
   local values = {}
   local sql = "SELECT DISTINCT m AS M, n AS N, k AS K, layout, dtype, acc FROM rows WHERE "
-              .. narrowed("true", values, where) .. " ORDER BY m, n, k, layout, dtype, acc"
+              .. narrowed(self, "true", values, where) .. " ORDER BY m, n, k, layout, dtype, acc"
   return guarded(self.path, function() return self.db:rows(sql, values) end)
 end
 
@@ -337,7 +366,7 @@ local same_problem = "m = ? AND n = ? AND k = ? AND layout = ? AND dtype = ? AND
 -- set of versions, so these rows compare. Times decide: a run that was merged in is no newer than it was.
 function Store:latest(problem, where)
   local values = { problem.M, problem.N, problem.K, problem.layout, problem.dtype, problem.acc }
-  local cond = narrowed(same_problem, values, where)
+  local cond = narrowed(self, same_problem, values, where)
   return guarded(self.path, function()
     local newest = " ORDER BY time DESC, run DESC LIMIT 1"
     local run = self.db:rows("SELECT run FROM rows WHERE " .. cond .. newest, values)[1]
@@ -348,6 +377,44 @@ function Store:latest(problem, where)
     for _, row in ipairs(rows) do row.digest = nil end -- the store's own business
     return rows
   end)
+end
+
+-- All rows that `where` allows, oldest first, each with its number `id`.
+function Store:history(where)
+  local values = {}
+  local sql = "SELECT rowid AS id, * FROM rows WHERE " .. narrowed(self, "true", values, where)
+              .. " ORDER BY time, run, rowid"
+  return guarded(self.path, function() return self.db:rows(sql, values) end)
+end
+
+-- All rows of a size with its types, in any layout, that `where` allows, oldest first.
+function Store:of_size(problem, where)
+  local values = { problem.M, problem.N, problem.K, problem.dtype, problem.acc }
+  local cond = narrowed(self, "m = ? AND n = ? AND k = ? AND dtype = ? AND acc = ?", values, where)
+  return guarded(self.path, function()
+    return self.db:rows("SELECT * FROM rows WHERE " .. cond .. " ORDER BY time, run, rowid", values)
+  end)
+end
+
+-- What was timed of one text of a key, problem by problem, the last added last.
+function Store:timed_rows(key, source)
+  local values = { key, source }
+  local sql = "SELECT * FROM rows WHERE key = ? AND source = ? AND status = 'ok' AND us IS NOT NULL AND "
+              .. of_clock(self, values) .. " ORDER BY m, n, k, rowid"
+  return guarded(self.path, function() return self.db:rows(sql, values) end)
+end
+
+-- These columns of the offline rows that have the values in `same`, a list of {column, value or nil}, in the
+-- order they were added; `cond` is more SQL.
+function Store:sharing(same, columns, cond)
+  local values, parts = {}, { cond or "true" }
+  for _, pair in ipairs(same) do
+    parts[#parts + 1] = pair[1] .. (pair[2] == nil and " IS NULL" or " = ?")
+    values[#values + 1] = pair[2]
+  end
+  parts[#parts + 1] = of_clock(self, values)
+  local sql = string.format("SELECT %s FROM rows WHERE %s ORDER BY rowid", columns, table.concat(parts, " AND "))
+  return guarded(self.path, function() return self.db:rows(sql, values) end)
 end
 
 function Store:close()

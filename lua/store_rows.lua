@@ -33,6 +33,14 @@ local COLUMNS = {
   { "ratio_nv", "REAL" }, { "ratio_nv_lo", "REAL" }, { "ratio_nv_hi", "REAL" },
   { "ratio_nv_pdl", "REAL" }, { "ratio_nv_pdl_lo", "REAL" }, { "ratio_nv_pdl_hi", "REAL" },
   { "verdict", "TEXT" }, { "verdict_pdl", "TEXT" },
+  -- from here on absent in rows of version 3
+  { "families", "INTEGER" }, { "holes", "INTEGER" }, { "ms_families", "REAL" }, { "ms_changed", "REAL" },
+  { "ms", "REAL" }, -- the job, by loom's clock
+  { "clock", "TEXT" }, { "load", "INTEGER" }, -- absent: launches back to back, cold operands
+  { "p99_us", "REAL" }, { "p99_us_pdl", "REAL" }, { "cublas_us", "REAL" }, { "cublas_p99_us", "REAL" },
+  { "enqueue_us", "REAL" }, { "enqueue_us_pdl", "REAL" }, { "cublas_enqueue_us", "REAL" },
+  { "process", "INTEGER" }, { "processes", "INTEGER" }, { "sanitizer", "TEXT" },
+  { "option", "TEXT" }, { "place", "INTEGER" }, { "found", "TEXT" }, -- of the libraries' rows
 }
 
 store_rows.names = {}
@@ -161,6 +169,10 @@ end
 local ALWAYS = { "m", "n", "k", "layout", "dtype", "acc", "key", "backend", "preset", "pass", "status", "device",
                  "driver", "cuda", "cublas", "nvcc" }
 local TIMED = { "us", "cublas_nn_us", "cublas_tn_us", "ratio", "ratio_lo", "ratio_hi" }
+-- A row with a clock has that clock's base; the libraries' rows are bases themselves.
+local CLOCKED = { "us", "ratio", "ratio_lo", "ratio_hi" }
+local POSITIVE = { "us", "us_pdl", "cublas_nn_us", "cublas_tn_us", "cublas_us", "ratio", "ratio_lo", "ratio_hi",
+                   "p99_us", "p99_us_pdl", "cublas_p99_us" }
 
 local function lacks(row, names)
   for _, name in ipairs(names) do
@@ -177,19 +189,28 @@ local function odd_figure(row)
       if v ~= v or v == math.huge or v == -math.huge then return name .. " is not finite" end
     end
   end
-  for _, name in ipairs(TIMED) do
+  for _, name in ipairs(POSITIVE) do
     if row[name] and row[name] <= 0 then return name .. " is not above 0" end
   end
   if row.ratio_lo and row.ratio_hi and row.ratio_lo > row.ratio_hi then return "its interval is empty" end
 end
 
+-- What an `ok` row lacks of the figures that its kind has.
+local function untimed(row)
+  if row.backend == "cpu" then return nil end
+  if row.backend == "nvidia" then return lacks(row, { "us", "option" }) end
+  if not row.clock then return lacks(row, TIMED) end
+  return lacks(row, CLOCKED) or not row.cublas_us and lacks(row, TIMED) or nil
+end
+
 -- Why a row is odd, nil when it is not. Rows that an older loom wrote need less.
 function store_rows.flaw(row)
   local why = lacks(row, ALWAYS)
+  if not why and row.backend == "nvidia" then why = lacks(row, { "uuid" }) end
   if not why and row.backend == "cuda" then
     why = lacks(row, row.status == "build" and { "uuid", "source" } or { "uuid", "source", "cubin" })
   end
-  if not why and row.status == "ok" and row.backend ~= "cpu" then why = lacks(row, TIMED) end
+  if not why and row.status == "ok" then why = untimed(row) end
   return why or odd_figure(row)
 end
 

@@ -34,13 +34,23 @@ local function say_damage(read, shown)
   return 1
 end
 
+local function of_backend(rows, backend)
+  if not backend then return rows end
+  local out = {}
+  for _, row in ipairs(rows) do
+    if row.backend == backend then out[#out + 1] = row end
+  end
+  return out
+end
+
 -- What can be read of a damaged store is written too, and the exit code says that it is not all.
 local function export(files, opt)
   local st = store.reader(outdir.store(opt))
   local read = text_.read(st)
   st:close()
-  local changed = text_.write(files[1], read.rows)
-  host.out(string.format("%d rows in %s%s\n", #read.rows, outdir.shown(files[1]),
+  local rows = of_backend(read.rows, opt.backend)
+  local changed = text_.write(files[1], rows)
+  host.out(string.format("%d rows in %s%s\n", #rows, outdir.shown(files[1]),
                          changed and "" or ", as before"))
   return say_damage(read, outdir.shown(outdir.store(opt)))
 end
@@ -156,7 +166,9 @@ function verbs.store(argv)
     fail.usage(string.format("store %s wants %s", name, action[1] == 0 and "no file"
                              or action[2] == 1 and "one file" or "files"))
   end
-  return action[3](files, knobs.parse("store", settings))
+  local opt = knobs.parse("store", settings)
+  if opt.backend and name ~= "export" then fail.usage("BACKEND is for store export") end
+  return action[3](files, opt)
 end
 
 return verbs

@@ -86,7 +86,7 @@ local function newer_schema()
   st.db:exec("PRAGMA user_version = 99")
   st:close()
   local said = refusal(store.open, path)
-  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 3: use a newer loom "
+  assert(said == "the store '" .. shown .. "' has schema 99, this loom knows 4: use a newer loom "
          .. "or move the file away", said)
 end
 
@@ -115,8 +115,8 @@ end
 local function ranked_table()
   local st = fresh()
   local run = st:new_run()
-  st:add(row(run, "toy:x=1", 0.9, { regs = 96, spills = 16, warnings = "C7510" }))
-  st:add(row(run, "toy:x=2", 1.1))
+  st:add(row(run, "toy:x=1", 0.9, { pass = 4, regs = 96, spills = 16, warnings = "C7510" }))
+  st:add(row(run, "toy:x=2", 1.1, { pass = 4 }))
   st:add(row(run, "toy:x=3", 1.0, { status = "wrong", why = "C differs" }))
   st:close()
   local text = printed(bench.rank, { store = path, problems = {}, device = { name = "h200" } })

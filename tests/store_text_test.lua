@@ -160,10 +160,10 @@ local function newer_rows()
     i = 0
     first = (first .. "\t"):gsub("([^\t]*)\t", function()
       i = i + 1
-      return i == column and "4\t" or nil
+      return i == column and "5\t" or nil
     end):sub(1, -2)
     return head .. "\n" .. first .. "\n" .. rest
-  end, ":2: the row has schema 4, this loom knows 3")
+  end, ":2: the row has schema 5, this loom knows 4")
 end
 
 local function plain_text()
@@ -218,7 +218,7 @@ local function old_versions()
     text = text or asis
     assert(asis == text and #kit.lines(at "old.gz") == 4, "what stands twice is one row")
     local st = store.open(at "old.db")
-    assert(st.db:rows("PRAGMA user_version", {})[1].user_version == 3)
+    assert(st.db:rows("PRAGMA user_version", {})[1].user_version == 4)
     assert(#st:latest(kit.problem) == 1 and st:latest(kit.problem)[1].key == "c")
     st:add(kit.row(st:new_run(), "new", 0.9))
     st:close()
