@@ -14,18 +14,38 @@ local emit = require "emit"
 local fail = require "fail"
 local measure = require "measure"
 local outdir = require "outdir"
+local pooled = require "pooled"
+local race = require "race"
 local rank = require "rank"
 local screen = require "screen"
+local store = require "store"
 
-local answers = { passes = { { blocks = 8 }, { blocks = 32, best = 4 } } }
+local answers = { blocks = 8, finalists = 3 }
 
-local FINAL_COST = 3 -- a measurement of the second pass, in those of the first
+local FINAL_COST = 3 -- a measurement of the finals, in those before
 
--- What the journal keeps of a row, and which of it is text.
+-- What the journal keeps of a row: of any, of a finalist's in one process, of a result; and which of it is text.
 local kept = { "status", "why", "identity", "us", "us_pdl", "cublas_nn_us", "cublas_tn_us", "ratio",
                "ratio_lo", "ratio_hi", "ratio_pdl", "ratio_pdl_lo", "ratio_pdl_hi", "regs",
                "spills", "warnings", "starved" }
-local words = { status = true, why = true, identity = true, warnings = true }
+local of_result = { "ratio_nv", "ratio_nv_lo", "ratio_nv_hi", "ratio_nv_pdl", "ratio_nv_pdl_lo", "ratio_nv_pdl_hi",
+                    "best_nv", "best_nv_us", "verdict", "verdict_pdl", "processes", "blocks", "throttled", "throttle",
+                    "drift", "unsteady", "clock_mhz" }
+local words = { status = true, why = true, identity = true, warnings = true, samples = true, throttle = true,
+                best_nv = true, best_nv_algo = true, cublas_math = true, verdict = true, verdict_pdl = true }
+
+local function with(names, more)
+  local out, seen = {}, {}
+  for _, list in ipairs { names, more } do
+    for _, name in ipairs(list) do
+      if not seen[name] then out[#out + 1] = name end
+      seen[name] = true
+    end
+  end
+  return out
+end
+
+local names_of = { kept, nil, with(kept, pooled.reads), with(kept, of_result) } -- by pass
 
 -- What is known by this id, from the journal or else from live(), which returns pairs, or nil when
 -- there is no answer: the user interrupted, the language model was given up. A second value of
@@ -44,10 +64,11 @@ function answers.learn(s, id, live)
   return fields
 end
 
--- Milliseconds that the end needs: a fresh worker, and the best kernels once more.
+-- Milliseconds that the end needs: fresh workers, which look at the libraries' options too, and the best
+-- kernels in each.
 local function reserve(s)
   local each = s.timed > 0 and s.timed_ms // s.timed or 0
-  local wanted = s.prepare_ms + answers.passes[2].best * FINAL_COST * each + 1000
+  local wanted = race.processes(s.opt) * (s.prepare_ms + answers.finalists * FINAL_COST * each + 500) + 500
   return math.min(wanted, s.budget_ms // 2)
 end
 
@@ -144,65 +165,116 @@ local function same(s, kernel, twin)
   return row
 end
 
+-- Times and stores one kernel: its row, nil when interrupted.
+local function launch(s, kernel, pass, job, extra)
+  local row, how, why = measure.time(live(s), s.problem, kernel, pass, job, extra)
+  if not row and how == "unprepared" then fail(rank.title(s.problem) .. ": " .. why) end
+  return row
+end
+
 -- Measures and stores one kernel: its row, nil when interrupted.
-local function time_kernel(s, item, pass)
+local function time_kernel(s, item)
   if item.refused then return { status = "render", why = item.refused } end
   local ctx, kernel = live(s), item.kernel
   local built = kernel.built
-  if built.error then
-    return measure.row(ctx, s.problem, kernel, pass, "build", { why = built.error })
-  end
+  if built.error then return measure.row(ctx, s.problem, kernel, 1, "build", { why = built.error }) end
   local identity = host.sha256(measure.identity(kernel)):sub(1, 16)
-  if pass == 1 and s.first[identity] then return same(s, kernel, s.first[identity]) end
-  if pass == 1 then -- the second pass launches nothing new
-    local verdict, why = screen.refusal(s, item)
-    if verdict == "interrupted" then return nil end
-    if verdict then return measure.row(ctx, s.problem, kernel, pass, verdict, { why = why }) end
-  end
-  local job = { { "cubin", built.cubin }, { "desc", kernel.json },
-                { "blocks", answers.passes[pass].blocks } }
-  local given_up = measure.begin(ctx, s.problem, kernel, pass)
-  if given_up then return given_up end
-  local status, answer = ctx.session:time(s.problem, built.cubin_sha, job)
-  if status == "interrupted" or status == "unprepared" then measure.drop(ctx, s.problem, kernel, pass) end
-  if status == "interrupted" then return nil end
-  if status == "unprepared" then fail(rank.title(s.problem) .. ": " .. answer.why) end
-  local row = measure.row(ctx, s.problem, kernel, pass, status, answer)
-  row.identity = identity
+  if s.first[identity] then return same(s, kernel, s.first[identity]) end
+  local verdict, why = screen.refusal(s, item) -- the finals launch nothing new
+  if verdict == "interrupted" then return nil end
+  if verdict then return measure.row(ctx, s.problem, kernel, 1, verdict, { why = why }) end
+  local row = launch(s, kernel, 1, { { "cubin", built.cubin }, { "desc", kernel.json }, { "blocks", answers.blocks } })
+  if row and row.status ~= "quarantined" then row.identity = identity end
   return row
 end
 
 -- The row of an answer: numbers are numbers again.
 local function row_of(s, item, fields, pass)
   local p = s.problem
-  local row = { key = item.key, cand = item.cand, pass = pass, m = p.M, n = p.N, k = p.K }
-  for _, name in ipairs(kept) do
+  local row = { key = item.key, cand = item.cand, pass = pass, schema = store.version, m = p.M, n = p.N, k = p.K }
+  for _, name in ipairs(names_of[pass]) do
     row[name] = words[name] and fields[name] or tonumber(fields[name])
   end
   if row.status ~= "ok" and row.status ~= "same" then row.ratio = nil end
   return row
 end
 
+-- The pairs that the journal keeps of a row.
+local function pairs_of(row, pass)
+  local out = {}
+  for i, name in ipairs(names_of[pass]) do out[i] = { name, row[name] } end
+  return out
+end
+
 -- The row of a built item by its answer's id; nil when interrupted.
-function answers.time(s, item, id, pass)
+function answers.time(s, item, id)
   local from = s.ms
   local fields = answers.learn(s, id, function()
-    local row = time_kernel(s, item, pass)
-    if not row then return nil end
-    local out = {}
-    for i, name in ipairs(kept) do out[i] = { name, row[name] } end
-    return out
+    local row = time_kernel(s, item)
+    return row and pairs_of(row, 1)
   end)
   if not fields then return nil end
-  if pass == 1 then s.timed, s.timed_ms = s.timed + 1, s.timed_ms + s.ms - from end
-  local row = row_of(s, item, fields, pass)
+  s.timed, s.timed_ms = s.timed + 1, s.timed_ms + s.ms - from
+  local row = row_of(s, item, fields, 1)
   if row.identity then s.first[row.identity] = s.first[row.identity] or row end
   return row
 end
 
--- The next measurements begin in a fresh worker.
-function answers.fresh_worker(s)
+-- ------------------------------------------------------------------------------- finals
+
+local function final_of(s, item, id, process)
+  local fields = answers.learn(s, string.format("final %s %d %s", id, process, item.key), function()
+    local job, extra = race.final_job(item.kernel, process)
+    local row = launch(s, item.kernel, race.final_pass, job, extra)
+    return row and pairs_of(row, race.final_pass)
+  end)
+  return fields and row_of(s, item, fields, race.final_pass)
+end
+
+-- One process: the rows of all items that are still in go behind theirs; false when interrupted.
+local function run_process(s, items, id, process)
+  s.problem.job = race.final_problem(s.problem, s.opt, process)
   if s.live then s.live.session:stop() end
+  for i = 1, #items do
+    local item = race.turn(items, process, i)
+    if not item.failed then
+      local row = final_of(s, item, id, process)
+      if not row then return false end
+      item.rows[process] = row
+      item.failed = row.status ~= "ok" and row or nil
+      s.note("final " .. emit.stem(item.b.space.name, item.key))
+    end
+  end
+  return true
+end
+
+-- The result of an item from its rows; nil when interrupted.
+local function result_of(s, item, id)
+  local fields = answers.learn(s, answers.result_id(s, id, item), function()
+    local row = measure.result(live(s), s.problem, item.kernel, race.result_pass, item.rows)
+    return pairs_of(row, race.result_pass)
+  end)
+  return fields and row_of(s, item, fields, race.result_pass)
+end
+
+-- The id of an item's result in the finals named `id`: once it is known, so is all that it is made of.
+function answers.result_id(s, id, item)
+  return string.format("result %s %d %s", id, race.processes(s.opt), item.key)
+end
+
+-- The best kernels in fresh workers, as in a bench (race.lua): their results, or the row with which one fell; nil
+-- when interrupted. The items are built; `id` names these finals.
+function answers.finals(s, items, id)
+  local out = {}
+  for _, item in ipairs(items) do item.rows = {} end
+  for process = 1, race.processes(s.opt) do
+    if not run_process(s, items, id, process) then return nil end
+  end
+  for i, item in ipairs(items) do
+    out[i] = item.failed or result_of(s, item, id)
+    if not out[i] then return nil end
+  end
+  return out
 end
 
 -- Ends the worker: gently, or at once.

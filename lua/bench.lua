@@ -1,47 +1,42 @@
 -- bench: candidates of each problem, verified and timed by the worker, ranked against cuBLAS. On the CPU
 -- device (cpu_bench.lua) they are verified, and ranked by predicted time.
 --
--- Per problem: select -> emit -> build -> pass 1 (all candidates, few blocks) -> pass 2 (the best
--- few, more blocks, a fresh worker). Every answer becomes a row of the store at once. The worker
--- may crash or hang (worker.lua); here that is a row with a status and a reason. A campaign
--- (campaign.lua) benches a file of problems by the same functions, and knows what is done (ctx.known).
+-- Per problem: select -> emit -> build -> heats -> finals in fresh processes (race.lua), which make the result.
+-- Every answer becomes a row of the store at once. The worker may crash or hang (worker.lua); here that is a row
+-- with a status and a reason. A campaign (campaign.lua) benches a file of problems by the same functions, and
+-- knows what is done.
 
+local clocks = require "clocks"
 local emit = require "emit"
 local fail = require "fail"
 local measure = require "measure"
 local outdir = require "outdir"
 local progress = require "progress"
+local race = require "race"
 local rank = require "rank"
 local select_ = require "select"
 local store = require "store"
 
-local bench = { passes = { { blocks = 8 }, { blocks = 32, best = 4 } } }
+local bench = {}
 
 -- ------------------------------------------------------------------------------- one problem
 
--- The row that a campaign has of a built kernel in a pass, nil where it has to be measured: a changed
--- header changes the cubin alone.
-local function known(ctx, kernel, pass)
-  if not ctx.known then return nil end
-  local row = ctx.known:row({ hash = kernel.hash, source = host.sha256(kernel.text) }, pass)
-  return row and row.cubin == kernel.built.cubin_sha and row or nil
-end
-
 -- The row of a kernel that is not timed.
-local function untimed(ctx, problem, kernel, status, why)
-  return known(ctx, kernel, 1) or measure.row(ctx, problem, kernel, 1, status, { why = why })
+local function untimed(ctx, problem, known, kernel, status, why)
+  local row = race.known(known, kernel, 1)
+  return row and row.status == status and row or measure.row(ctx, problem, kernel, 1, status, { why = why })
 end
 
 -- Kernels that can be timed, each cubin once; the others become rows here.
-local function usable(ctx, problem, kernels, rows)
+local function usable(ctx, problem, known, kernels, rows)
   local list, first = {}, {}
   for _, kernel in ipairs(kernels) do
     if kernel.built.error then
-      rows[#rows + 1] = untimed(ctx, problem, kernel, "build", kernel.built.error)
+      rows[#rows + 1] = untimed(ctx, problem, known, kernel, "build", kernel.built.error)
     else
       local id = measure.identity(kernel)
       if first[id] then
-        rows[#rows + 1] = untimed(ctx, problem, kernel, "same", "equals " .. first[id].key)
+        rows[#rows + 1] = untimed(ctx, problem, known, kernel, "same", "equals " .. first[id].key)
       else
         first[id] = kernel
         list[#list + 1] = kernel
@@ -51,111 +46,180 @@ local function usable(ctx, problem, kernels, rows)
   return list
 end
 
--- BUDGET ends the first pass; the second one, a few kernels, is always run. Of a campaign it ends either,
--- as soon as this call has measured something.
+-- BUDGET ends the heats; the finals, a few kernels, are always run. Of a campaign it ends either, as soon as
+-- this call has measured something.
 local function spent(ctx)
   return ctx.deadline and host.now() > ctx.deadline
 end
 
--- Is BUDGET spent before the i-th of `count` kernels of a pass?
-local function over(ctx, p, pass, i, count)
-  if not spent(ctx) then return false end
-  if ctx.campaign then
-    ctx.stopped = ctx.rows > 0
-    return ctx.stopped
-  end
-  if pass > 1 or i == 1 then return false end
-  p:clear()
-  host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", count - i + 1, count))
-  return true
+local function campaign_over(ctx)
+  ctx.stopped = spent(ctx) and ctx.rows > 0 or false
+  return ctx.stopped
 end
 
--- Times one kernel: "ok" and its row, or the status of a run that cannot go on, and why.
-local function time_one(ctx, problem, pass, kernel)
-  local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json },
-                { "blocks", bench.passes[pass].blocks } }
-  local given_up = measure.begin(ctx, problem, kernel, pass)
-  if given_up then return "ok", given_up end
-  local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
-  if status == "interrupted" or status == "unprepared" then
-    measure.drop(ctx, problem, kernel, pass)
-    return status, answer.why
+-- Says whether BUDGET is spent before the i-th of `count` kernels of a heat; p is its progress line.
+local function heat_over(ctx, p)
+  return function(r, i, count)
+    if ctx.campaign then return campaign_over(ctx) end
+    if not spent(ctx) or r.met == 0 then return false end
+    p:clear()
+    host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", count - i + 1, count))
+    return true
   end
-  return "ok", measure.row(ctx, problem, kernel, pass, status, answer)
 end
 
--- Times `kernels` in one pass; false when the user interrupted, nil, why when the problem itself
--- fails.
-local function run_pass(ctx, problem, pass, kernels, rows, p)
-  for i, kernel in ipairs(kernels) do
-    local status, row = "ok", known(ctx, kernel, pass)
-    if not row then
-      if over(ctx, p, pass, i, #kernels) then return true end
-      status, row = time_one(ctx, problem, pass, kernel)
-    end
-    if status == "interrupted" then return false end
-    if status == "unprepared" then return nil, row end
-    rows[#rows + 1] = row
-    p:step(kernel.stem)
-    if host.interrupted() then return false end
-  end
-  return true
-end
-
--- The kernels of the best `count` rows.
-local function finalists(kernels, rows, count)
-  local by_key, out = {}, {}
-  for _, kernel in ipairs(kernels) do by_key[kernel.key] = kernel end
-  for i, row in ipairs(rank.sort(rows).ranked) do
-    if i <= count then out[i] = by_key[row.key] end
-  end
-  return out
+local function line_of(ctx, label, steps)
+  return (ctx.progress or progress).new(label, steps)
 end
 
 -- On the CPU device there is one pass, and only what has no row is verified.
-local function verify_all(ctx, problem, kernels, rows)
-  local left = {}
-  for _, kernel in ipairs(kernels) do
-    local row = known(ctx, kernel, 1)
+local function verify(ctx, r)
+  local left, rows = {}, r.rows
+  for _, kernel in ipairs(r.kernels) do
+    local row = race.known(r.known, kernel, 1)
     table.insert(row and rows or left, row or kernel)
   end
   if #left == 0 then return true end
-  return ctx.backend.run(ctx, problem, left, rows, function(p, i) return over(ctx, p, 1, i, #left) end)
+  return ctx.backend.run(ctx, r.problem, left, rows, function(p, i)
+    r.met = i - 1
+    return heat_over(ctx, p)(r, i, #left)
+  end)
 end
 
-local function time_all(ctx, problem, kernels, rows)
-  if ctx.backend.run then return verify_all(ctx, problem, kernels, rows) end
-  local list = usable(ctx, problem, kernels, rows)
-  local best = bench.passes[2].best
-  local p = (ctx.progress or progress).new("bench " .. rank.title(problem), #list + math.min(best, #list))
-  local done, why = run_pass(ctx, problem, 1, list, rows, p)
-  if done and not ctx.stopped then
-    -- A fresh worker: what an earlier kernel left behind (caches, clocks, memory) is gone.
-    ctx.session:stop()
-    done, why = run_pass(ctx, problem, 2, finalists(list, rows, best), rows, p)
-  end
+-- One problem, its candidates chosen, rendered and built: a race. nil, why where it cannot be; false when
+-- interrupted. `known` has the rows that need not be measured, `run` is the number of the new ones; `chosen` is
+-- told its kernels before they are built.
+function bench.open(ctx, problem, known, run, chosen)
+  local opt, rows = ctx.opt, {}
+  local ok, items = pcall(select_.pick, problem, opt.device, opt)
+  if not ok then return nil, fail.text(items) or error(items, 0) end
+  local kernels = emit.all(items, outdir.path(opt, "kernels"))
+  if chosen then chosen(kernels) end
+  if not ctx.backend.build(kernels, opt) or host.interrupted() then return false end
+  ctx.common.run = run
+  local list = ctx.backend.run and kernels or usable(ctx, problem, known, kernels, rows)
+  return race.new(ctx, problem, list, rows, known, run)
+end
+
+-- The heats of a race, or on the CPU device all of it: true, false when interrupted, nil and why.
+function bench.heat(ctx, r)
+  if ctx.backend.run then return verify(ctx, r) end
+  local steps = race.steps(#r.kernels)
+  if steps == 0 then return r:heat() end
+  local p = line_of(ctx, "bench " .. rank.title(r.problem), steps)
+  local done, why = r:heat(p, heat_over(ctx, p))
   p:done()
   return done, why
 end
 
--- One problem: its rows, and false when interrupted, nil and a reason when it cannot be measured.
--- `chosen` is told its kernels, before they are built.
-function bench.problem(ctx, problem, chosen)
-  local opt, rows = ctx.opt, {}
-  local ok, items = pcall(select_.pick, problem, opt.device, opt)
-  if not ok then return rows, nil, fail.text(items) or error(items, 0) end
-  problem.job = measure.problem_job(problem)
-  local kernels = emit.all(items, outdir.path(opt, "kernels"))
-  if chosen then chosen(kernels) end
-  if not ctx.backend.build(kernels, opt) or host.interrupted() then return rows, false end
-  local done, why = time_all(ctx, problem, kernels, rows)
-  return rows, done, why
+-- ------------------------------------------------------------------------------- finals
+
+-- What follows the result of a problem where the user wants it: the knob's field, the module, the column of a
+-- result that has had it already.
+local HOOKS = { { "sanitize", "sanitize", "sanitizer" }, { "clocks", "clocks" } }
+
+local function wants(opt, field)
+  local v = opt[field]
+  return v and (type(v) ~= "table" or #v > 0)
 end
+
+-- Does more follow the results?
+function bench.more(opt)
+  for _, hook in ipairs(HOOKS) do
+    if wants(opt, hook[1]) then return true end
+  end
+  return false
+end
+
+-- What follows the best kernel of a race, and the next one where that is found to be wrong; false when interrupted.
+local function follow(ctx, r)
+  for _, hook in ipairs(HOOKS) do
+    local kernel, row = r:best()
+    while kernel and wants(ctx.opt, hook[1]) and not row[hook[3]] do
+      local ok, why = require(hook[2]).run(ctx, r.problem, kernel, row)
+      if ok == false then return false end
+      if ok == nil then host.err(string.format("loom: %s: %s\n", rank.title(r.problem), why)) end
+      if row.status == "ok" then break end
+      kernel, row = r:best()
+    end
+  end
+  return true
+end
+
+local function finals_line(ctx, races)
+  local steps = 0
+  for _, r in ipairs(races) do steps = steps + race.processes(ctx.opt) * #r.finalists end
+  local label = #races == 1 and rank.title(races[1].problem) or #races .. " problems"
+  return line_of(ctx, "finals of " .. label, steps)
+end
+
+-- The finals of races whose heats are done, and what follows them: true (ctx.stopped: not all of it), false when
+-- interrupted. A race whose problem fails has `why`.
+function bench.finals(ctx, races)
+  if ctx.backend.run or #races == 0 then return true end
+  local p = finals_line(ctx, races)
+  local ok = race.run_finals(ctx, races, p, function() return ctx.campaign and campaign_over(ctx) end)
+  p:done()
+  for _, r in ipairs(ok and not ctx.stopped and races or {}) do
+    ctx.common.run = r.run
+    if bench.more(ctx.opt) and ctx.campaign and campaign_over(ctx) then return true end
+    if not follow(ctx, r) then return false end
+  end
+  return ok
+end
+
+-- ------------------------------------------------------------------------------- all problems
 
 local function interrupted(ctx)
   host.err(string.format("loom: interrupted: %d rows are in %s\n", ctx and ctx.rows or 0,
                          ctx and outdir.shown(ctx.store.path) or "no store"))
   return 1
+end
+
+-- The finals of a group of {problem, race, why}, and its tables; false when interrupted, now or before.
+local function finish(ctx, group, best, going)
+  local races = {}
+  for _, e in ipairs(group) do
+    if e.race and not e.why then races[#races + 1] = e.race end
+  end
+  if going then going = bench.finals(ctx, races) end
+  for _, e in ipairs(group) do
+    best[#best + 1] = rank.print(e.problem, e.race and e.race.rows or {})
+    local why = e.why or e.race and e.race.why
+    if why then host.err(string.format("loom: %s: %s\n", rank.title(e.problem), why)) end
+  end
+  return going
+end
+
+-- Opens a problem and runs its heats: {problem, race, why}, and false when interrupted.
+local function start(ctx, problem)
+  local e = { problem = problem }
+  local r, why = bench.open(ctx, problem, nil, ctx.common.run)
+  if not r then
+    e.why = why
+    return e, r ~= false
+  end
+  e.race = r
+  local done
+  done, e.why = bench.heat(ctx, r)
+  return e, done ~= false
+end
+
+local function bench_all(ctx, problems, best)
+  local group, most = {}, ctx.backend.run and 1 or race.group
+  for i, problem in ipairs(problems) do
+    if i > 1 and spent(ctx) then
+      host.err(string.format("loom: BUDGET is spent: %d of %d problems left\n", #problems - i + 1, #problems))
+      break
+    end
+    local e, going = start(ctx, problem)
+    group[#group + 1] = e
+    if not going or #group == most then
+      if not finish(ctx, group, best, going) then return false end
+      group = {}
+    end
+  end
+  return finish(ctx, group, best, true)
 end
 
 -- All problems of `opt`; exit code 0 when each of them has a ranked kernel and no kernel failed: a
@@ -167,19 +231,9 @@ function bench.run(opt)
   ctx.deadline = opt.budget and host.now() + opt.budget
   host.out(rank.device_line(ctx.common) .. "\n")
   local best = {}
-  for i, problem in ipairs(problems) do
-    if i > 1 and spent(ctx) then
-      host.err(string.format("loom: BUDGET is spent: %d of %d problems left\n", #problems - i + 1,
-                             #problems))
-      break
-    end
-    local rows, done, why = bench.problem(ctx, problem)
-    best[#best + 1] = rank.print(problem, rows)
-    if done == false then
-      ctx.session:drop()
-      return interrupted(ctx)
-    end
-    if done == nil then host.err(string.format("loom: %s: %s\n", rank.title(problem), why)) end
+  if not bench_all(ctx, problems, best) then
+    ctx.session:drop()
+    return interrupted(ctx)
   end
   ctx.session:stop()
   rank.summary(best, #problems)
@@ -190,6 +244,8 @@ function bench.run(opt)
   end
   return #best == #problems and ctx.failed == 0 and 0 or 1
 end
+
+-- ------------------------------------------------------------------------------- rank
 
 local function nothing(path)
   local text = host.stat(path) and "no rows for this in '%s'" or "no store at '%s'"
@@ -221,11 +277,47 @@ local function allowed(problems, opt)
   return out
 end
 
--- The latest rows of a problem: where something was timed, what was verified since does not hide it.
+-- What the driver says are the GPUs of this machine. A field, so that tests can do without.
+function bench.present()
+  local out, root = {}, "/proc/driver/nvidia/gpus"
+  for _, bus in ipairs(host.list(root) or {}) do
+    local text = host.read(root .. "/" .. bus .. "/information")
+    out[#out + 1] = text and text:match("GPU UUID:%s*(GPU%-%x[%x-]*)")
+  end
+  return out
+end
+
+local function newest(rows)
+  local last
+  for _, row in ipairs(rows) do
+    if not last or row.time >= last.time then last = row end
+  end
+  return last
+end
+
+-- The latest run's rows, of one GPU and one compiler: those of its newest row. What others gave does not compare.
+local function one_kind(st, problem, where, spaces)
+  local rows = of_spaces(st:latest(problem, where), spaces)
+  local last, out = newest(rows), {}
+  for _, row in ipairs(rows) do
+    if row.uuid == last.uuid and row.nvcc == last.nvcc then out[#out + 1] = row end
+  end
+  return out
+end
+
+-- The latest rows of a problem: of a GPU of this machine, else of any; where something was timed, what was
+-- verified since does not hide it.
 local function latest(st, problem, where)
-  local timed = { backend = where.backend, preset = where.preset, timed = not where.backend }
-  local rows = of_spaces(st:latest(problem, timed), where.spaces)
-  return #rows > 0 and rows or of_spaces(st:latest(problem, where), where.spaces)
+  local best = {}
+  for _, uuid in ipairs(where.present) do
+    local rows = one_kind(st, problem, { backend = where.backend, preset = where.preset, uuid = uuid }, where.spaces)
+    if #rows > 0 and (#best == 0 or newest(rows).time > newest(best).time) then best = rows end
+  end
+  if #best > 0 then return best end
+  local any = { backend = where.backend, preset = where.preset, timed = not where.backend }
+  local rows = one_kind(st, problem, any, where.spaces)
+  any.timed = nil
+  return #rows > 0 and rows or one_kind(st, problem, any, where.spaces)
 end
 
 -- Prints what the latest run says of each problem; how many have rows, and the best rows.
@@ -237,6 +329,8 @@ local function print_latest(st, problems, where)
       local line = rank.device_line(rows[1])
       if line ~= last then host.out((last and "\n" or "") .. line .. "\n") end
       found, last = found + 1, line
+      local first = rank.sort(rows).ranked[1]
+      if first then clocks.attach(st, problem, first) end
       best[#best + 1] = rank.print(problem, rows, where.limit)
     end
   end
@@ -248,7 +342,7 @@ function bench.rank(opt)
   local path, given = outdir.store(opt), opt.given or {}
   if not host.stat(path) then nothing(path) end
   local where = { backend = opt.backend, preset = given.DEVICE and opt.device.name, limit = opt.n,
-                  spaces = opt.space }
+                  spaces = opt.space, present = bench.present() }
   local st = store.reader(path)
   local problems = #opt.problems > 0 and opt.problems or allowed(st:problems(where), opt)
   local found, best = print_latest(st, problems, where)

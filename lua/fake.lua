@@ -1,12 +1,15 @@
 -- fake: a bench worker without a GPU, for tests and for trying the flow out.
 --
--- Speaks the worker's protocol; every figure is a function of the kernel's key, the problem and the
--- number of blocks, so two runs give the same table. LOOM_FAKE plants faults by hash prefix, as
+-- Speaks the worker's protocol; every figure is a function of the kernel's key, the problem, its seed and the
+-- number of blocks (fake_time.lua), so two runs give the same table. LOOM_FAKE plants faults by hash prefix, as
 -- they stand in a descriptor's path: "crash=0a1b,hang=77,wrong=12,refused=c0"; "once=PATH" lets the
--- first planted crash or hang happen only while PATH does not exist; "start=TEXT" greets with that
--- error. "optimum=tile_m:128,stages:4" makes the figures a landscape that searches can climb.
+-- first planted crash or hang happen only while PATH does not exist, "seed=2" all of them only in problems of
+-- that seed; "start=TEXT" greets with that error. "optimum=tile_m:128,stages:4" makes the figures a landscape
+-- that searches can climb, "noise=0.03" makes blocks scatter by 3 %.
 
 local desc = require "desc"
+local fake_pair = require "fake_pair"
+local fake_time = require "fake_time"
 local worker = require "worker"
 
 local fake = {}
@@ -49,65 +52,10 @@ function fake.fault(text, path)
   return fault_of(parse_faults(text), path)
 end
 
--- A number in [0, 1) that depends on nothing but `text`.
-local function figure(text)
-  return tonumber(host.sha256(text):sub(1, 8), 16) / 2.0 ^ 32
-end
-
-local function g(x) return string.format("%.6g", x) end
-
--- cuBLAS's two times in microseconds: 600 TFLOP/s and 3 us of latency, give or take.
-local function baselines(p)
-  local text = string.format("%s %s %s %s %s", p.M, p.N, p.K, p.dtype, p.acc)
-  local base = 3.0 + 2.0 * p.M * p.N * p.K / 600e6
-  return base * (1.0 + 0.1 * figure(text .. " nn")), base * (1.0 + 0.1 * figure(text .. " tn"))
-end
-
-local function problem_answer(p)
-  local nn, tn = baselines(p)
-  return worker.encode("ok", { { "cublas_nn_us", g(nn) }, { "cublas_tn_us", g(tn) }, { "sets", 3 },
-                               { "reps", 10 } })
-end
-
--- How far a value is from the planted one: in powers of two, 1 for another word.
-local function distance(value, wanted)
-  local x, y = tonumber(value), tonumber(wanted)
-  if x and y and x > 0 and y > 0 then return math.abs(math.log(x / y, 2)) end
-  return value == wanted and 0.0 or 1.0
-end
-
--- The ratio of a kernel in the landscape around `point`: 1.2 on its top, and 0.3 % of noise.
-local function landscape(point, key, text)
-  local far = 0.0
-  for _, p in ipairs(point) do
-    far = far + distance(key:match("[:,]" .. p[1] .. "=([%w_.-]+)") or "", p[2])
-  end
-  return 1.2 / (1.0 + 0.2 * far) * (1.0 - 0.003 * figure(text))
-end
-
--- A kernel is 0.7 to 1.15 times as fast as the better cuBLAS; more blocks shift that by up to 0.2
--- %.
-local function time_answer(p, key, blocks, point)
-  local nn, tn = baselines(p)
-  local text = string.format("%s %s %s %s", key, p.M, p.N, p.K)
-  local ratio = 0.7 + 0.45 * figure(text) + 0.002 * figure(text .. " " .. blocks)
-  if point then ratio = landscape(point, key, text) end
-  local pdl = ratio * (1.0 + 0.03 * figure(text .. " pdl"))
-  local best, spread = math.min(nn, tn), 0.05 / math.sqrt(blocks)
-  return worker.encode("ok", {
-    { "us", g(best / ratio) }, { "us_pdl", g(best / pdl) }, { "cublas_nn_us", g(nn) },
-    { "cublas_tn_us", g(tn) }, { "ratio", g(ratio) }, { "ratio_lo", g(ratio * (1.0 - spread)) },
-    { "ratio_hi", g(ratio * (1.0 + spread)) }, { "ratio_pdl", g(pdl) },
-    { "ratio_pdl_lo", g(pdl * (1.0 - spread)) }, { "ratio_pdl_hi", g(pdl * (1.0 + spread)) },
-    { "ratio_nn", g(ratio * nn / best) }, { "ratio_tn", g(ratio * tn / best) }, { "err", "0.001" },
-    { "rms", "0.0001" }, { "blocks", blocks }, { "checked", p.M * p.N }, { "clock_mhz", 1755 },
-  })
-end
-
 local function numbers(fields)
   local p = {}
   for _, name in ipairs { "M", "N", "K" } do p[name] = math.tointeger(tonumber(fields[name])) end
-  p.layout, p.dtype, p.acc = fields.layout, fields.dtype, fields.acc
+  for _, name in ipairs { "layout", "dtype", "acc", "seed", "baselines", "cache" } do p[name] = fields[name] end
   return p.M and p.N and p.K and p
 end
 
@@ -116,8 +64,9 @@ local function read_forever()
 end
 
 -- Crash and hang end the process by the caller; with once=PATH only while PATH is absent.
-local function planted(faults, path)
+local function planted(faults, path, seed)
   local fault = fault_of(faults, path)
+  if seed ~= (setting(faults, "seed") or seed) then return nil end
   local once = setting(faults, "once")
   if not once or (fault ~= "crash" and fault ~= "hang") then return fault end
   if host.stat(once) then return nil end
@@ -131,26 +80,60 @@ local canned = {
   error = "error\twhy=planted: an illegal memory access was encountered",
 }
 
+local AUTO = 32 -- blocks that `auto` comes to
+
+-- The answer to a `time` of one kernel by itself, or nil and that of a job that fails.
+local function kernel_answer(state, cubin, path, blocks, samples)
+  local line, err = host.read(path)
+  if not line then return nil, "error\twhy=" .. err end
+  if not host.stat(cubin) then return nil, "error\twhy=cannot open '" .. cubin .. "'" end
+  local fault = planted(state.faults, path, state.problem.seed)
+  if fault == "hang" then read_forever() end
+  if fault == "hang" or fault == "crash" then return nil, nil end
+  if fault then return nil, canned[fault] end
+  return fake_time.answer(state.problem, desc.key(line), blocks, { point = state.point, samples = samples,
+                          noise = tonumber((setting(state.faults, "noise"))) })
+end
+
 local function time_job(state, fields)
   if not state.problem then return "error\twhy=no problem is prepared" end
-  local line, err = host.read(fields.desc)
-  if not line then return "error\twhy=" .. err end
-  if not host.stat(fields.cubin) then return "error\twhy=cannot open '" .. fields.cubin .. "'" end
-  local fault = planted(state.faults, fields.desc)
-  if fault == "hang" then read_forever() return nil end
-  if fault == "crash" then return nil end
-  if fault then return canned[fault] end
-  local blocks = math.tointeger(tonumber(fields.blocks))
-  return time_answer(state.problem, desc.key(line), blocks, state.point)
+  local blocks = fields.blocks == "auto" and AUTO or math.tointeger(tonumber(fields.blocks))
+  local answer, why = kernel_answer(state, fields.cubin, fields.desc, blocks, fields.samples == "1")
+  local rival
+  if answer and fields.rival_cubin then
+    rival, why = kernel_answer(state, fields.rival_cubin, fields.rival_desc, blocks)
+    if not rival then return why and why:gsub("\twhy=", "\twhy=rival: ") end
+  end
+  return answer and fake_pair.time(fields, blocks, answer, rival) or why
+end
+
+local function clock_job(state, fields)
+  if not state.problem then return "error\twhy=no problem is prepared" end
+  local answer, why = kernel_answer(state, fields.cubin, fields.desc, AUTO)
+  return answer and fake_pair.clock(fields, answer) or why
+end
+
+-- The small products of a kernel, without a problem.
+local function vet_job(state, fields)
+  local problem = state.problem
+  state.problem = numbers(fields)
+  local answer, why = nil, "error\twhy=malformed vet"
+  if state.problem then answer, why = kernel_answer(state, fields.cubin, fields.desc, 1) end
+  state.problem = problem
+  return answer and "ok\tfamilies=10\tholes=1" or why
 end
 
 local jobs = {
   problem = function(state, fields)
     state.problem = numbers(fields)
     if not state.problem then return "error\twhy=malformed problem" end
-    return problem_answer(state.problem)
+    return fake_time.problem(state.problem)
   end,
   time = time_job,
+  clock = clock_job,
+  vet = vet_job,
+  probe = function() return "ok\tms=0.1" end,
+  baseline = require("fake_baseline").job,
 }
 
 -- Answers jobs until stdin ends; a planted crash leaves without an answer, with code 3.

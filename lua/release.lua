@@ -1,10 +1,10 @@
 -- release: the best measured kernels, rendered again, become a folder that needs nvcc alone.
 --
--- Per problem the rows are tried from the best to the worst until one is released. A row's kernel is
--- rendered from its key and compiled; a cubin other than the measured one is refused, since its
--- figures are another kernel's. The line that an earlier release holds for the problem takes part as
--- its oldest row, and is always tried before the problem is given up. Problems that are not asked
--- for keep their lines, under the same conditions.
+-- Per problem the results are tried from the best to the worst until one is released: what only raced is not
+-- among them, nor what was timed by another clock. A row's kernel is rendered from its key and compiled; a cubin
+-- other than the measured one is refused, since its figures are another kernel's. The line that an earlier
+-- release holds for the problem takes part as its oldest row, and is always tried before the problem is given up.
+-- Problems that are not asked for keep their lines, under the same conditions.
 
 local build = require "build"
 local dsl = require "dsl"
@@ -30,17 +30,13 @@ end
 
 local function read_rows(path, opt)
   local st = store.reader(path)
-  local ok, rows = pcall(function()
-    return st.db:rows("SELECT rowid AS id, * FROM rows WHERE backend = 'cuda' AND preset = ? "
-                      .. "ORDER BY time, run, rowid", { opt.device.name })
-  end)
+  local rows = st:history { backend = "cuda", preset = opt.device.name }
   st:close()
-  if ok then return rows end
-  return fail(string.format("cannot use the store '%s': %s", outdir.shown(path),
-                            tostring(rows):match("db '[^']*': (.*)$") or tostring(rows)))
+  return rows
 end
 
--- All rows of the device that were measured on a GPU, oldest first, without those that are odd.
+-- All rows of the device that were measured on a GPU, oldest first, that are results or failures, without those
+-- that are odd.
 local function history(opt)
   local path = outdir.store(opt)
   if not host.stat(path) then
@@ -51,7 +47,7 @@ local function history(opt)
     local flaw = index.flaw(row)
     if flaw then
       odd, first = odd + 1, first or string.format("row %d: %s", row.id, flaw)
-    else
+    elseif row.status ~= "ok" or rank.is_result(row) then
       rows[#rows + 1] = row
     end
   end

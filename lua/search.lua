@@ -3,7 +3,7 @@
 -- A generation is one child (breed.lua): its points (candidates.lua) are built and timed
 -- (answers.lua), every answer goes to the journal. A search is a function of its spec, problem, seed
 -- and answers: killed anywhere and started again, it runs from its seed through the journal and goes
--- on. At the end the best four are measured once more by a fresh worker, and only those figures are
+-- on. At the end the best three are measured again by fresh workers, and only what those say together is
 -- reported.
 
 local answers = require "answers"
@@ -64,7 +64,7 @@ local function measure_items(s, node, items)
   if not answers.build(s, items, id_of) then return "interrupted" end
   for _, item in ipairs(items) do
     if answers.spent(s) then return "spent" end
-    local row = answers.time(s, item, id_of(item), 1)
+    local row = answers.time(s, item, id_of(item))
     if not row then return "interrupted" end
     enter(s, row, node)
     note(s, emit.stem(node.space.name, item.key))
@@ -115,24 +115,17 @@ local function evolve(s)
   return true
 end
 
--- The best kernels in a fresh worker: their rows, nil when interrupted.
+-- The best kernels in fresh workers: their rows, nil when interrupted.
 local function finals(s)
-  local items, out = {}, {}
+  local items, id = {}, tostring(#s.rows)
   for _, row in ipairs(s.rows) do
-    if row.status == "ok" and #items < answers.passes[2].best then
+    if row.status == "ok" and #items < answers.finalists then
       local b = row.node.bound
       items[#items + 1] = { b = b, cand = row.cand, key = row.key, full = b:full(row.cand) }
     end
   end
-  local function id_of(item) return string.format("final %d %s", #s.rows, item.key) end
-  answers.fresh_worker(s)
-  if not answers.build(s, items, id_of) then return nil end
-  for i, item in ipairs(items) do
-    out[i] = answers.time(s, item, id_of(item), 2)
-    if not out[i] then return nil end
-    note(s, "final " .. emit.stem(item.b.space.name, item.key))
-  end
-  return out
+  local function id_of(item) return answers.result_id(s, id, item) end
+  return answers.build(s, items, id_of) and answers.finals(s, items, id) or nil
 end
 
 -- ------------------------------------------------------------------------------- begin
@@ -212,6 +205,7 @@ local function begin(opt, mutator)
   }
   s.mutator = mutator.new { dir = dir }
   s.journal = journal.open(dir .. "/journal.tsv", head_of(s, sp, text))
+  s.note = function(what) note(s, what) end
   s.p = progress.new("search " .. rank.title(problem), s.budget_ms // 1000)
   opt.progress = build_progress(s)
   return s

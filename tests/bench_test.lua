@@ -141,18 +141,21 @@ local function by_pass(rows, pass)
   return list
 end
 
-local function two_passes()
+-- Six start: one heat leaves four, another three, and these are measured in three processes.
+local function heats_and_finals()
   local code, text, rows = bench_run()
-  local one, two = by_pass(rows, 1), by_pass(rows, 2)
-  assert(code == 0 and #one == 6 and #two == 4, #one .. " " .. #two)
-  local best = {}
-  for i, row in ipairs(one) do best[i] = row.ratio end
-  table.sort(best, function(x, y) return x > y end)
-  for _, row in ipairs(two) do
-    assert(row.blocks == 32 and row.status == "ok" and row.ratio > best[4] - 0.01)
+  local count = {}
+  for pass = 1, 4 do count[pass] = #by_pass(rows, pass) end
+  assert(code == 0 and table.concat(count, " ") == "6 4 9 3", table.concat(count, " "))
+  for pass, blocks in ipairs { 8, 32, 32, 96 } do
+    for _, row in ipairs(by_pass(rows, pass)) do
+      assert(row.blocks == blocks and row.status == "ok" and (row.ratio_nv ~= nil) == (pass > 2), "pass " .. pass)
+      assert((row.samples ~= nil) == (pass == 3) and (row.process ~= nil) == (pass == 3))
+      assert(pass == 4 or row.ms and row.ms >= 0 and row.families == 10)
+    end
   end
   assert(text:find("^device fake") and text:find("512x512x512 tn f16 acc f32", 1, true), text)
-  assert(text:find("geomean_ratio: [%d.]+ x\n"), text)
+  assert(text:find("geomean_ratio: [%d.]+ x\n") and text:find("geomean_vs_best_nv: [%d.]+ x\n"), text)
 end
 
 local function repeatable()
@@ -161,7 +164,7 @@ local function repeatable()
   assert(first == second and #rows == #again)
   for i, row in ipairs(rows) do
     for name, value in pairs(row) do
-      assert(name == "time" or again[i][name] == value, name)
+      assert(name == "time" or name == "ms" or again[i][name] == value, name)
     end
   end
 end
@@ -173,7 +176,8 @@ local function faults_become_rows()
   local planted = string.format("crash=%s,hang=%s,wrong=%s,refused=%s", one[1].hash, one[2].hash,
                                 one[3].hash, one[4].hash)
   local code, text, after = bench_run(planted)
-  assert(code == 1 and #by_pass(after, 1) == 6 and #by_pass(after, 2) == 2)
+  assert(code == 1 and #by_pass(after, 1) == 6 and #by_pass(after, 2) == 0, "two are left: no second heat")
+  assert(#by_pass(after, 3) == 6 and #by_pass(after, 4) == 2)
   for i, status in ipairs { "crash", "hang", "wrong", "refused", "ok", "ok" } do
     local row = by_pass(after, 1)[i]
     assert(row.status == status and row.key == one[i].key, row.status)
@@ -186,7 +190,7 @@ local function all_wrong()
   local every = {}
   for i = 0, 15 do every[i + 1] = string.format("wrong=%x", i) end
   local code, text, rows = bench_run(table.concat(every, ","))
-  assert(code == 1 and #by_pass(rows, 2) == 0)
+  assert(code == 1 and #rows == 6 and #by_pass(rows, 1) == 6)
   assert(text:find("problems_with_a_kernel: 0 count", 1, true), text)
 end
 
@@ -208,7 +212,7 @@ local function one_key()
   local _, _, rows = bench_run()
   local key = rows[1].key
   local code, _, only = bench_run(nil, { key = key })
-  assert(code == 0 and #only == 2 and only[1].key == key and only[2].pass == 2)
+  assert(code == 0 and #only == 4 and only[1].key == key and only[1].pass == 3 and only[4].pass == 4, #only)
 end
 
 -- ------------------------------------------------------------------------------- BACKEND=cuda
@@ -252,26 +256,26 @@ local function cuda_rows()
   assert(failed > 0 and text:find("C7510", 1, true) and text:find("build%s+mma:"), text)
 end
 
--- The compiler crashes at one space's kernels and hangs at another's: the third's are timed twice, ranked,
--- and every failure has its reason.
+-- The compiler crashes at one space's kernels and hangs at another's: the third's are timed, ranked, and every
+-- failure has its reason.
 local function compiler_faults()
   sh.remove(dir .. "/cache") -- what has compiled would not again
   local code, text, rows = cuda_run("crash=^//.mma: hang=^//.simt:", { n = 9 })
   assert(code == 1, "a kernel that does not build is a failure")
-  local why, count, good, finalists = { mma = "killed by signal 9", simt = "no end after 1 s" }, {}, 0, 0
+  local why, count, good = { mma = "killed by signal 9", simt = "no end after 1 s" }, {}, {}
   for _, row in ipairs(rows) do
     local space = row.key:match("^[^:]+")
     count[space] = (count[space] or 0) + 1
     if space == "hopper" then
       assert(row.status == "ok" and row.us > 0 and row.regs == 96 and row.ratio_lo < row.ratio, row.status)
-      if row.pass == 2 then finalists = finalists + 1 else good = good + 1 end
+      good[row.pass] = (good[row.pass] or 0) + 1
     else
       assert(row.status == "build" and row.why == why[space] and not row.us, tostring(row.why))
     end
   end
-  assert(count.mma > 0 and count.simt > 0 and good > 0 and finalists == math.min(4, good))
+  assert(count.mma > 0 and count.simt > 0 and good[4] > 0 and good[3] == 3 * good[4])
   assert(text:find("build%s+mma:[^\n]*killed by signal 9\n") and text:find("build%s+simt:[^\n]*no end after 1 s\n"), text)
-  assert(text:find("\n *1  %d[^\n]*hopper:") and text:find("problems_with_a_kernel: 1 count", 1, true), text)
+  assert(text:find("\n *1  %u+ [^\n]*hopper:") and text:find("problems_with_a_kernel: 1 count", 1, true), text)
 end
 
 local function equal_cubins()
@@ -307,7 +311,7 @@ return {
     assert(fake.fault("crash=,wrong=", "out/toy-00.json") == nil)
     assert(fake.fault("crash=0a,wrong=0", "out/toy-00.json") == "wrong")
   end },
-  { name = "the second pass times the best four again, with more blocks", run = two_passes },
+  { name = "heats thin the field out, the finals are fresh processes, their result is a row", run = heats_and_finals },
   { name = "two runs with the fake backend are equal", run = repeatable },
   { name = "crash, hang, wrong and refused are rows, the others are ranked",
     run = faults_become_rows },
@@ -318,8 +322,8 @@ return {
   { name = "nvcc that crashes and hangs between good kernels: the good ones' results are complete",
     run = compiler_faults },
   { name = "equal cubins with equal launches are timed once", run = equal_cubins },
-  { name = "BUDGET ends the first pass", run = function()
+  { name = "BUDGET ends the heats, not the finals", run = function()
     local code, _, rows = bench_run(nil, { budget = 0 })
-    assert(code == 0 and #by_pass(rows, 1) == 1 and #by_pass(rows, 2) == 1)
+    assert(code == 0 and #by_pass(rows, 1) == 1 and #by_pass(rows, 3) == 3 and #by_pass(rows, 4) == 1 and #rows == 5)
   end },
 }

@@ -26,7 +26,7 @@ end
 -- campaign.run with the fake worker: exit code, stdout, stderr.
 local function run(more, faults)
   local opt = { backend = "fake", device = device.get "h200", problems = problems(256, 512), n = 3, out = dir, given = {},
-                space = { "simt" }, timeout = 5, env = { "LOOM_FAKE=" .. (faults or "") } }
+                space = { "simt" }, timeout = 5, processes = 2, env = { "LOOM_FAKE=" .. (faults or "") } }
   for name, value in pairs(more or {}) do opt[name] = value end
   return kit.caught(campaign.run, opt)
 end
@@ -49,12 +49,19 @@ local function count()
   return sql("SELECT count(*) AS n FROM rows")[1].n
 end
 
+-- Rows that something was launched for.
+local function launched()
+  return sql("SELECT count(*) AS n FROM rows WHERE pass < 4")[1].n
+end
+
 -- The rows as a text, without what differs from call to call.
 local function contents()
   local list = {}
-  for _, row in ipairs(sql("SELECT m, key, pass, status, why, us, ratio, blocks, cubin FROM rows ORDER BY m, pass, key")) do
-    list[#list + 1] = string.format("%d %s %d %s %s %s %s %s %s", row.m, row.key, row.pass, row.status, tostring(row.why),
-                                    tostring(row.us), tostring(row.ratio), tostring(row.blocks), tostring(row.cubin))
+  local names = { "m", "key", "pass", "process", "status", "why", "us", "ratio", "ratio_lo", "blocks", "cubin", "verdict" }
+  for _, row in ipairs(sql("SELECT * FROM rows ORDER BY m, pass, process, key")) do
+    local parts = {}
+    for i, name in ipairs(names) do parts[i] = tostring(row[name]) end
+    list[#list + 1] = table.concat(parts, " ")
   end
   return table.concat(list, "\n")
 end
@@ -65,9 +72,9 @@ local GOES_ON = "(%d+) of (%d+) problems done; the same command goes on\n$"
 local function in_pieces(more, faults)
   local opt, before = { budget = 0 }, nil
   for name, value in pairs(more or {}) do opt[name] = value end
-  for call = 1, 60 do
+  for call = 1, 120 do
     local code, said, notes = run(opt, faults)
-    local now = count()
+    local now = launched()
     if not said:find(GOES_ON) then return code, said, call end
     assert(code == 0 and now == (before or 0) + 1, "a call measures one kernel: " .. notes)
     before = now
@@ -80,7 +87,7 @@ end
 local function pieces()
   fresh()
   local _, first = run()
-  local whole, rows = contents(), count()
+  local whole, rows = contents(), launched()
   local key = sql("SELECT hash FROM rows GROUP BY hash HAVING count(DISTINCT m) = 2 LIMIT 1")[1].hash
   fresh()
   local code, said, calls = in_pieces()
@@ -89,6 +96,13 @@ local function pieces()
   for _, r in ipairs(sql("SELECT count(DISTINCT run) AS n FROM rows GROUP BY m")) do
     assert(r.n == 1, "the rows of a problem are of one run")
   end
+  fresh() -- the same with heats
+  local heats = { n = 6, problems = problems(256) }
+  _, first = run(heats)
+  whole = contents()
+  fresh()
+  code, said = in_pieces(heats)
+  assert(code == 0 and contents() == whole and said == first, said)
   fresh() -- the same with a kernel that stops its worker: quarantine lasts over calls
   local crash = "crash=" .. key
   code, first = run(nil, crash)
@@ -118,12 +132,12 @@ end
 local function measured_again()
   fresh()
   run()
-  local rows, best = count(), sql("SELECT key FROM rows WHERE m = 256 AND pass = 1 ORDER BY ratio DESC LIMIT 1")[1].key
+  local rows, best = count(), sql("SELECT key FROM rows WHERE m = 256 AND pass = 4 ORDER BY ratio DESC LIMIT 1")[1].key
   for _, column in ipairs { "source", "cubin" } do
     change(string.format("UPDATE rows SET %s = 'old' WHERE m = 256 AND key = '%s'", column, best))
     sh.remove(dir .. "/cache") -- a changed header is a changed stamp of what was picked
     run()
-    assert(count() == rows + 2, column .. ": one kernel, in both passes")
+    assert(count() == rows + 3, column .. ": one kernel, in two processes, and its result")
     rows = count()
   end
   for _, column in ipairs { "driver", "nvcc", "device", "preset", "cublas" } do
@@ -142,8 +156,9 @@ local function interim()
   run({ problems = { small[1] } })
   local code, said, notes = run { problems = small, budget = 0 }
   assert(code == 0 and said:find("\n1 of 3 problems done; the same command goes on\n$"), said)
-  assert(said:find("\nproblem +layout +ratio +ratio pdl +us +us pdl +cuBLAS nn +tn +key\n256x256x128 +tn +%d"), said)
-  assert(said:find("problems: 1 count", 1, true) and not said:find("\n384x256x128 +tn +%d"), said)
+  assert(said:find("\nproblem +layout +verdict +verdict pdl +ratio +ratio pdl +vs best_nv +vs best_nv pdl +us +us pdl "
+                   .. "+cuBLAS nn +tn +best_nv +key\n256x256x128 +tn +%u+"), said)
+  assert(said:find("problems: 1 count", 1, true) and not said:find("\n384x256x128 +tn +%u"), said)
   assert(notes:find("note: 1 of 3 problems are done already", 1, true) and notes:find("bench 1/3", 1, true), notes)
   code, said = run { problems = small, budget = 0, fresh = true }
   assert(code == 0 and said:find("0 of 3 problems done; the same command without FRESH=1 goes on", 1, true), said)
@@ -154,10 +169,12 @@ local function progress_line()
   local progress = require "progress"
   local interval = progress.interval
   progress.interval = 0
-  local _, _, notes = run { budget = 3600 }
+  local _, _, notes = run { budget = 3600, n = 6 }
   progress.interval = interval
-  assert(notes:find("bench 0/2  BUDGET %d+ [^\n]*; bench 256x256x128 tn f16 acc f32 1/6\n"), notes)
-  assert(notes:find("bench 1/2  %d+ s left, BUDGET [^\n]*; best ratio %d%.%d+ at 256x256x128 tn; "), notes)
+  assert(notes:find("bench 0/2  BUDGET %d+ [^\n]*; bench 256x256x128 tn f16 acc f32 1/10\n"), notes)
+  assert(notes:find("bench 0/2  %d+ s left, BUDGET [^\n]*; bench 512x256x128 tn f16 acc f32 1/10\n"), notes)
+  assert(notes:find("bench 0/2  %d+ s left, BUDGET [^\n]*; finals of 2 problems 12/12\n"), notes)
+  assert(notes:find("bench 2/2  %d+ s left, BUDGET [^\n]*; best ratio %d%.%d+ at %d+x256x128 tn\n"), notes)
   assert(campaign.span(34.2) == "35 s" and campaign.span(61) == "2 min" and campaign.span(3 * 3600 + 100) == "3 h 2 min")
 end
 
@@ -168,7 +185,7 @@ local function many()
   for i = 1, 21 do sizes[i] = 64 * i end
   local code, said = run { problems = problems(table.unpack(sizes)), n = 1 }
   local _, tables = said:gsub("\nrank ", "")
-  local _, lines = said:gsub("\n%d+x256x128 +tn +%d", "")
+  local _, lines = said:gsub("\n%d+x256x128 +tn +%u+ ", "")
   assert(code == 0 and tables == 0 and lines == 21, said)
 end
 
@@ -203,7 +220,7 @@ local function interrupted_or_killed()
   sh.run({ "timeout", "-s", "KILL", "0.3", table.unpack(argv) })
   local done = sh.run(argv)
   assert(done.code == 0 and done.output:find("problems_with_a_kernel: 3 count", 1, true), done.output)
-  local twice = sql("SELECT count(*) AS times FROM rows GROUP BY m, key, pass HAVING times > 1")
+  local twice = sql("SELECT count(*) AS times FROM rows GROUP BY m, key, pass, process HAVING times > 1")
   assert(#twice == 0, "nothing is measured twice")
 end
 

@@ -52,12 +52,12 @@ local function reaches_optimum()
   local server = kit.serve(table.unpack(STEPS))
   local text, lineage = run("steps", server.port)
   server.stop()
-  local best = text:match("\n +1  1%.%d+ [^\n]*") or ""
+  local best = text:match("\n +1  FASTER [^\n]*") or ""
   for _, want in ipairs { "tile_m=128,tile_n=256,schedule=cooperative,consumers=2", "stages=4,group_m=8" } do
     assert(best:find(want, 1, true), text)
   end
   assert(lineage:find("because of two consumers", 1, true), "hypotheses stand in the lineage: " .. lineage)
-  assert(text:find("edits refused: [3-9]"), text)
+  assert(tonumber(text:match("edits refused: (%d+)")) >= 3, text)
   local log = assert(host.read(dir .. "/search/steps/llm.jsonl"))
   assert(log:find("wide tiles", 1, true) and not log:find("never-shown", 1, true), "the transcript")
   local requests = assert(host.read(server.log))

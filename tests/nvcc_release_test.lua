@@ -36,7 +36,7 @@ local function measure(dir, opt)
       run = st:new_run(), m = problem.M, n = problem.N, k = problem.K, layout = problem.layout,
       dtype = problem.dtype, acc = problem.acc, key = kernel.key, hash = kernel.hash,
       cubin = assert(kernel.built.cubin_sha, kernel.built.error), preset = "h200", device = "d",
-      driver = "1", cuda = "13.0", cublas = "13.1", nvcc = "13.0", backend = "cuda", pass = 2,
+      driver = "1", cuda = "13.0", cublas = "13.1", nvcc = "13.0", backend = "cuda", pass = 4,
       status = "ok", us = 10.0, cublas_nn_us = 10.0, cublas_tn_us = 10.0, ratio = 1.0,
       ratio_lo = 1.0, ratio_hi = 1.0,
     }

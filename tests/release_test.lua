@@ -113,7 +113,7 @@ local function add(problem, key, cubin, ratio, more)
     run = st:new_run(), m = problem.M, n = problem.N, k = problem.K, layout = problem.layout,
     dtype = problem.dtype, acc = problem.acc, key = key, hash = emit.hash(key), cubin = cubin,
     preset = "h200", device = "NVIDIA H200", driver = "580.1", cuda = "13.0", cublas = "13.1.0",
-    nvcc = "13.0.88", backend = "cuda", pass = 2, status = "ok", us = 10.0 / ratio,
+    nvcc = "13.0.88", backend = "cuda", pass = 4, status = "ok", us = 10.0 / ratio,
     us_pdl = 9.0 / ratio, cublas_nn_us = 10.0, cublas_tn_us = 11.0, ratio = ratio,
     ratio_lo = ratio - 0.01, ratio_hi = ratio + 0.01, ratio_pdl = ratio * 1.1,
     ratio_pdl_lo = ratio, ratio_pdl_hi = ratio * 1.2, blocks = 32, cublas_math = "default",
@@ -202,7 +202,7 @@ local function old_line()
   local kernels = fresh()
   quiet(release.run, opt)
   local index_text, key = read "INDEX.tsv", kernels[1][2].key
-  for i = 1, 20 do add(PROBLEMS[1], kernels[1][1].key, string.format("%064d", i), 1.0, { driver = "581.0", pass = 1 }) end
+  for i = 1, 20 do add(PROBLEMS[1], kernels[1][1].key, string.format("%064d", i), 1.0, { driver = "581.0" }) end
   for i = 1, 3 do add(PROBLEMS[1], kernels[1][i].key, ("0"):rep(64), 2.0, { driver = "581.0" }) end
   local made, said = quiet(release.run, opt)
   assert(#made.rows == 2 and made.rows[1].key == key and made.rows[1].driver == "580.1", said)
@@ -302,6 +302,29 @@ local function compiler_named()
   quiet(release.run, opt)
   assert(read("README.md"):find("nvcc than 13.0.99 made", 1, true) and read("Makefile"):find("# With nvcc 13.0.99 ", 1, true))
   assert(read("INDEX.tsv"):find("\t13.0.88\t", 1, true))
+end
+
+-- What only raced, or was timed by another clock, is no result; an older loom's last pass is.
+local function results_only()
+  local kernels = fresh()
+  local key, sha = kernels[1][1].key, kernels[1][1].built.cubin_sha
+  for pass = 1, 3 do add(PROBLEMS[1], key, sha, 3.0, { pass = pass, process = pass == 3 and 1 or nil }) end
+  add(PROBLEMS[1], key, sha, 3.0, { clock = "hot" })
+  assert(quiet(release.run, opt).rows[1].key == kernels[1][2].key, "a raced figure won")
+  add(PROBLEMS[1], kernels[1][2].key, kernels[1][2].built.cubin_sha, 1.25, { pass = 3, process = 2, status = "wrong" })
+  assert(quiet(release.run, opt).rows[1].key ~= kernels[1][2].key, "it was wrong in one process")
+  local st = store.open(dir .. "/store.db")
+  st.db:exec("UPDATE rows SET schema = 3, pass = 2 WHERE ratio = 3.0 AND pass = 2")
+  st:close()
+  sh.remove(here "")
+  local winner = quiet(release.run, opt).rows[1]
+  assert(winner.pass == 4, "an older loom's row is behind results")
+  st = store.open(dir .. "/store.db")
+  st.db:exec("DELETE FROM rows WHERE pass = 4")
+  st:close()
+  sh.remove(here "")
+  winner = quiet(release.run, opt).rows[1]
+  assert(winner.key == key and winner.pass == 2 and winner.ratio == 3.0)
 end
 
 local function other_compiler()
@@ -465,6 +488,7 @@ return {
   { name = "a space of the user's own is released by SPACE", run = own_space },
   { name = "what cannot be written whole is not begun", run = unwritable },
   { name = "the compiler named is the one that made the cubins", run = compiler_named },
+  { name = "only results are released, of an older loom its last pass", run = results_only },
   { name = "where every cubin differs nothing is written", run = other_compiler },
   { name = "other problems keep their lines, kernels that lost are removed", run = merged },
   { name = "an invented value is released, a key that no longer fits is refused", run = invented },
