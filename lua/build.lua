@@ -98,16 +98,19 @@ local function is_cubin(bytes)
   return bytes:find("^\127ELF") ~= nil and #bytes > 20 and string.unpack("<I2", bytes, 19) == 190
 end
 
--- nvcc as compile.lua's tool, and its version.
-local function tool_of(opt)
+-- nvcc as compile.lua's tool, and its version. `variant` {field, flags} is a build that is not timed: the rules
+-- are not for it.
+local function tool_of(opt, variant)
   local cc, flags, cache = build.compiler(opt), build.flags(opt.device.arch), outdir.path(opt, "cache")
+  if variant then table.move(variant.flags, 1, #variant.flags, #flags + 1, flags) end
   compile.check_paths("nvcc", cache, host.root)
   -- Flags from the environment would change the cubin behind the key's back.
   local env = { "LC_ALL=C", "TMPDIR=" .. cache .. "/tmp", "NVCC_PREPEND_FLAGS=", "NVCC_APPEND_FLAGS=" }
   for _, setting in ipairs(opt.env or {}) do env[#env + 1] = setting end
   local headers = compile.texts(build.headers or host.root .. "/templates/lib", "%.c?u?h$")
   return {
-    name = "nvcc", label = "build", word = "cubin", ext = ".cubin", field = "built", cache = cache,
+    name = "nvcc", label = "build", word = "cubin", ext = ".cubin", cache = cache,
+    field = variant and variant.field or "built",
     env = env, jobs = opt.jobs, timeout = opt.timeout or build.timeout, read = build.parse_log,
     flaw = misnamed, salt = table.concat({ headers, table.concat(flags, " "), cc.text }, "\0"),
     command = function(paths)
@@ -120,8 +123,8 @@ local function tool_of(opt)
     end,
     take = function(row, path, sha)
       row.cubin, row.cubin_sha = path, sha
-      local bytes = host.read(path)
-      if is_cubin(bytes) then row.error = rules.refused(host.read(row.source), bytes) end
+      local bytes = not variant and host.read(path)
+      if bytes and is_cubin(bytes) then row.error = rules.refused(host.read(row.source), bytes) end
     end,
   }, cc.version
 end
@@ -132,6 +135,29 @@ end
 function build.run(list, opt, on_row)
   local tool, version = tool_of(opt)
   return compile.run(list, tool, on_row, opt.progress), version
+end
+
+local quiet = { step = function() end, done = function() end, clear = function() end }
+
+-- Compiles `list` for something else than timing: with more flags, and a kernel's row is kernel[field].
+function build.variant(list, opt, field, flags)
+  return compile.run(list, (tool_of(opt, { field = field, flags = flags })), nil, quiet)
+end
+
+-- In nanoseconds; a wait of a small product takes microseconds.
+local WAIT_LIMIT = "-DLOOM_WAIT_LIMIT=500000000"
+
+-- The kernel of a cubin as a build whose waits give up (templates/lib/loom_stuck.cuh): the path of that, or nil.
+-- The source lies beside the cubin in the cache.
+function build.bounded(cubin, opt)
+  local source = cubin:gsub("%.cubin$", "") .. ".cu"
+  local text = host.read(source)
+  if not text then return nil end
+  local kernel = { text = text, stem = "bounded", cu = source }
+  local limited = setmetatable({ timeout = math.min(opt.timeout or 4, 4) }, { __index = opt })
+  build.variant({ kernel }, limited, "bounded", { WAIT_LIMIT })
+  local row = kernel.bounded
+  return row and not row.error and row.cubin or nil
 end
 
 return build

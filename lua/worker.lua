@@ -3,12 +3,16 @@
 -- The worker may crash or hang, the parent may not. `worker.start` is one process, `worker.session`
 -- keeps one alive over a list of jobs: it prepares the problem where there is one, gives each job a
 -- deadline, kills what misses it, starts a fresh worker and tries once more. A kernel that kills
--- its worker twice is in quarantine: it is not started again in this run.
+-- its worker twice is in quarantine: it is not started again in this run. After a worker was lost, the
+-- next one is asked for a kernel known to be good first: a GPU that does not answer that ends the run,
+-- before the following kernels are blamed for it.
 
 local fail = require "fail"
 local outdir = require "outdir"
 
-local worker = { timeouts = { ready = 60, problem = 120, time = 60, check = 30 } }
+-- Seconds of silence. What the worker itself notices, such as a kernel that does not end, it says sooner.
+local worker = { timeouts = { ready = 60, problem = 120, time = 60, check = 30, baseline = 60, clock = 60,
+                              probe = 5, vet = 30 } }
 
 local signals = { [4] = "SIGILL", [6] = "SIGABRT", [7] = "SIGBUS", [8] = "SIGFPE", [9] = "SIGKILL",
                   [11] = "SIGSEGV", [15] = "SIGTERM" }
@@ -101,23 +105,27 @@ end
 local Session = {}
 Session.__index = Session
 
--- opt {argv, env, log, timeouts}: nothing is started before it is needed.
+-- opt {argv, env, log, timeouts, bounded}: nothing is started before it is needed. opt.bounded(cubin), where
+-- it is there, makes a build of that kernel whose waits give up: its path, or nil.
 function worker.session(opt)
   local timeouts = {}
-  for _, name in ipairs { "ready", "problem", "time", "check" } do
+  for _, name in ipairs { "ready", "problem", "time", "check", "baseline", "clock", "probe", "vet" } do
     timeouts[name] = (opt.timeouts or {})[name] or worker.timeouts[name]
   end
-  local start = { argv = opt.argv, env = opt.env, log = opt.log, timeouts = timeouts }
+  local start = { argv = opt.argv, env = opt.env, log = opt.log, timeouts = timeouts, bounded = opt.bounded }
   return setmetatable({ opt = start, restarts = 0, quarantine = {} }, Session)
 end
 
 function Session:drop()
-  if self.w then self.w.child:kill() end
+  if self.w then
+    self.w.child:kill()
+    self.suspect = true
+  end
   self.w, self.ready_for = nil, nil
 end
 
 -- A live worker; one that cannot be started twice in a row ends the run.
-local function alive(self)
+local function started(self)
   if self.w then return true end
   local kind, why
   for _ = 1, 2 do
@@ -135,10 +143,37 @@ local function alive(self)
                      why, log))
 end
 
+-- Does the GPU answer a kernel known to be good? Asked of a fresh worker after one was lost. A worker that
+-- does not know the question has no GPU.
+local function answers(self, verb)
+  if not self.suspect or verb == "check" then return true end
+  local word, fields, text = self.w:ask("probe", {}, self.opt.timeouts.probe)
+  local why = word and fields.why or text or ""
+  if word == "ok" or (word == "error" and (why:find("^unknown verb") or why:find("^unknown job"))) then
+    self.suspect = nil
+    return true
+  end
+  self:drop()
+  if not word then return nil, fields, why end
+  return nil, word, why
+end
+
+-- A live worker that a job of this verb can be given to.
+local function alive(self, verb)
+  local ok, kind, why
+  for _ = 1, 2 do
+    ok, kind, why = started(self)
+    if ok then ok, kind, why = answers(self, verb) end
+    if ok or kind == "interrupted" then return ok, kind, why end
+  end
+  fail(string.format("the GPU does not answer a kernel known to be good: %s (log: %s)", why,
+                     outdir.shown(self.opt.log)))
+end
+
 -- Sends the problem once per worker. Anything but ok leaves no worker behind.
 local function prepared(self, problem)
   if self.w and self.ready_for == problem then return true end
-  local ok, kind, why = alive(self)
+  local ok, kind, why = alive(self, "problem")
   if not ok then return nil, kind, why end
   local verb, fields, text = self.w:ask("problem", problem.job, self.opt.timeouts.problem)
   if verb == "ok" then
@@ -161,19 +196,28 @@ function Session:prepare(problem)
 end
 
 function Session:greeting()
-  local ok, kind, why = alive(self)
+  local ok, kind, why = started(self)
   if not ok then return nil, kind, why end
   return self.info
 end
 
 local final = { ok = true, wrong = true, refused = true }
+local ended = { ok = true, wrong = true, refused = true, interrupted = true, unprepared = true }
+
+local function value_of(pairs_, name)
+  for _, p in ipairs(pairs_) do
+    if p[1] == name then return p[2] end
+  end
+  return nil
+end
 
 -- One attempt: status, fields; statuses hang, crash and error may get another.
 local function attempt(self, problem, verb, pairs_)
   local ok, kind, why
-  if problem then ok, kind, why = self:prepare(problem) else ok, kind, why = alive(self) end
+  if problem then ok, kind, why = self:prepare(problem) else ok, kind, why = alive(self, verb) end
   if not ok then return kind == "interrupted" and kind or "unprepared", { why = why } end
-  local answer, fields, text = self.w:ask(verb, pairs_, self.opt.timeouts[verb])
+  local seconds = self.opt.timeouts[verb] + (tonumber(value_of(pairs_, "seconds")) or 0)
+  local answer, fields, text = self.w:ask(verb, pairs_, seconds)
   if final[answer] then return answer, fields end
   self:drop()
   if not answer then return fields, { why = text } end
@@ -181,19 +225,45 @@ local function attempt(self, problem, verb, pairs_)
   return "error", fields
 end
 
+local function vet_job(problem, pairs_, cubin)
+  local job = {}
+  for _, name in ipairs { "M", "N", "K", "layout", "dtype", "acc", "seed" } do
+    job[#job + 1] = { name, value_of(problem.job, name) }
+  end
+  job[#job + 1] = { "cubin", cubin }
+  job[#job + 1] = { "desc", value_of(pairs_, "desc") }
+  return job
+end
+
+-- The second attempt of a kernel that does not end on the small products: a build of it whose waits give up,
+-- which says where it waits. Nil where that cannot be made, or ends well: then the kernel itself is tried again.
+local function give_up(self, problem, pairs_, status, fields)
+  local why = fields.why or ""
+  if not self.opt.bounded or not problem or not why:find(": the kernel does not end", 1, true) then return nil end
+  local cubin = self.opt.bounded(value_of(pairs_, "cubin"))
+  if not cubin then return host.interrupted() and "interrupted" or nil, { why = "interrupted" } end
+  local other, told = attempt(self, nil, "vet", vet_job(problem, pairs_, cubin))
+  if final[other] then return nil end
+  if ended[other] then return other, told end
+  local where = (told.why or ""):match("does not end: (.*)$")
+  return status, { why = where and why .. ": " .. where or why }
+end
+
+local function twice(self, problem, verb, pairs_)
+  local status, fields = attempt(self, problem, verb, pairs_)
+  if ended[status] then return status, fields end
+  if verb == "check" and status == "hang" then return status, fields end -- the same steps would take as long again
+  local again, told = give_up(self, problem, pairs_, status, fields)
+  if again then return again, told end
+  return attempt(self, problem, verb, pairs_)
+end
+
 local function ask(self, problem, id, verb, pairs_)
   if self.quarantine[id] then
     return "quarantined", { why = "stopped its worker before: " .. self.quarantine[id] }
   end
-  local status, fields
-  for _ = 1, 2 do
-    status, fields = attempt(self, problem, verb, pairs_)
-    if final[status] or status == "interrupted" or status == "unprepared" then
-      return status, fields
-    end
-    if verb == "check" and status == "hang" then break end -- the same steps would take as long again
-  end
-  self.quarantine[id] = fields.why or status
+  local status, fields = twice(self, problem, verb, pairs_)
+  if not ended[status] then self.quarantine[id] = fields.why or status end
   return status, fields
 end
 
@@ -202,6 +272,17 @@ end
 -- worker; quarantined; unprepared (the problem itself fails); interrupted.
 function Session:time(problem, id, pairs_)
   return ask(self, problem, id, "time", pairs_)
+end
+
+-- The same in another clock; pairs_ say which, and for how many seconds.
+function Session:clock(problem, id, pairs_)
+  return ask(self, problem, id, "clock", pairs_)
+end
+
+-- The libraries' options on one problem, which is prepared for nothing else afterwards.
+function Session:baseline(id, pairs_)
+  self.ready_for = nil
+  return ask(self, nil, id, "baseline", pairs_)
 end
 
 -- The same for a kernel on the CPU device, which wants no problem beforehand. A kernel that does not
