@@ -5,6 +5,7 @@
 -- into the store, which speaks of keys, and of what keys give.
 
 local check = require "check"
+local clocks = require "clocks"
 local cpu = require "cpu"
 local desc_read = require "desc_read"
 local emit = require "emit"
@@ -155,15 +156,30 @@ local function verify(ctx, problem, kernels, names)
   return 0
 end
 
+-- Both by the clocks of CLOCKS, one after the other; exit code.
+local function by_clocks(ctx, problem, kernels, names)
+  for i, kernel in ipairs((ctx.opt.clocks or {})[1] and kernels or {}) do
+    local row = {}
+    local done, why = clocks.run(ctx, problem, kernel, row)
+    host.out((i == 1 and "\n" or "") .. clocks.text(row.clocks, names[i]))
+    if done == nil then host.err(fmt("loom: %s: %s\n", rank.title(problem), why)) end
+    if not done then return 1 end
+    for _, r in ipairs(row.clocks) do
+      if r.status ~= "ok" then return 1 end
+    end
+  end
+  return 0
+end
+
 -- Times two kernels that are built; exit code.
 local function race(ctx, problem, kernels, names)
   if measure.identity(kernels[1]) == measure.identity(kernels[2]) then
     host.err("note: the machine code and the launch of both are equal\n")
   end
-  local rows, at, row = pair.time(ctx, problem, kernels)
-  if rows then
-    pair.print(problem, rows, names)
-    return 0
+  local result, at, row = pair.time(ctx, problem, kernels)
+  if result then
+    pair.print(problem, kernels, result, names)
+    return by_clocks(ctx, problem, kernels, names)
   end
   if at then
     print_row(names[at], row)

@@ -127,6 +127,9 @@ local KNOBS = {
   { "DEVICE", device.get, "preset of a GPU (default the one present, else h200)" },
   { "BACKEND", word_of { "cuda", "cpu", "fake" },
     "cuda; cpu: verified without a GPU, no times; fake: invented figures (default cuda where a GPU is, else cpu)" },
+  { "OPTIONS", words_of { "gemmex", "lt", "autotune", "exhaustive" },
+    "gemmex,lt,autotune,exhaustive: what of NVIDIA's libraries (default gemmex,lt)" },
+  { "SWEEP", seconds, "how long exhaustive looks for algorithms, a problem and layout (default 20s)" },
   { "KEY", plain, "one candidate by its key" },
   { "KERNEL", plain, "an emitted .cu (its .json beside it), or a space's file" },
   { "FRESH", switch, "1: measure again what the store has" },
@@ -136,6 +139,12 @@ local KNOBS = {
   { "SEED", whole(0, 0x7fffffff), "seed of a search (default 1)" },
   { "SCHEDULES", whole(1, 1000), "orders of threads and copies that a shape is run in (default 4)" },
   { "CHECK", switch, "0: launch kernels of edited specs without a check on the CPU device" },
+  { "SANITIZE", switch, "1: compute-sanitizer's tools on the winner, those that work here" },
+  { "CLOCKS", words_of { "hot", "chain", "call", "server", "server-graph" },
+    "the winner by other clocks too: hot, chain, call, server, server-graph or a list" },
+  { "PROCESSES", whole(1, 16), "fresh worker processes that measure the finalists (default 3)" },
+  { "BASELINES", word_of { "all", "gemmex" },
+    "what the finalists are measured beside: gemmex alone, or all, with the best of NVIDIA's libraries (default all)" },
   { "MUTATOR", word_of { "random", "llm" }, "what edits the spec: random or llm (default random)" },
   { "RUN", run_name, "name of a search, its folder under out/search" },
   { "TIMEOUT", seconds, "limit of one compilation or job" },
@@ -158,7 +167,9 @@ local VERBS = {
     N = "kernels of a space's file (default 4, and the first that is refused ends it)",
     SEED = "seed of the inputs (default 1)" },
   bench = { problem = true, kernel = true,
-    knobs = PROBLEM .. " SPACE DEVICE BACKEND KEY KERNEL N JOBS BUDGET FRESH CHECK TIMEOUT OUT STORE NVCC WORKER",
+    knobs = PROBLEM
+      .. " SPACE DEVICE BACKEND KEY KERNEL N JOBS BUDGET FRESH PROCESSES BASELINES CHECK SANITIZE CLOCKS TIMEOUT OUT "
+      .. "STORE NVCC WORKER",
     SHAPES = "file of lines MxNxK instead: a campaign, whose next call goes on where BUDGET stopped one",
     KERNEL = "an emitted .cu that you changed, its .json beside it: timed beside what its key gives",
     CHECK = "0: time that .cu without a check on the CPU device",
@@ -167,14 +178,21 @@ local VERBS = {
     SHAPE = "MxNxK that they are counted and compared at (default one that their keys allow)",
     BACKEND = "cuda; fake: invented figures (default cuda where a GPU is, else the store's alone)" },
   search = { problem = true,
-    knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET SEED MUTATOR RUN CHECK TIMEOUT OUT STORE NVCC WORKER",
+    knobs = PROBLEM .. " SPACE DEVICE BACKEND N JOBS BUDGET PROCESSES BASELINES SEED MUTATOR RUN CHECK TIMEOUT OUT "
+      .. "STORE NVCC WORKER",
     BACKEND = "cuda; fake: invented figures, to see the loop without a GPU",
     SHAPE = "MxNxK of the one problem", LAYOUT = "nn, tn, nt or tt (default tn)",
     N = "candidates a generation (default 8)",
     SPACE = "one space, or its file (default that of the most promising candidate)",
     BUDGET = "time to spend: 60s (the default), 30m, 2h" },
+  baseline = { knobs = "SHAPE SHAPES DTYPE ACC DEVICE BACKEND OPTIONS SWEEP N SEED BUDGET FRESH OUT STORE NVCC WORKER",
+    SHAPES = "file of lines MxNxK; without a problem the store's table is shown",
+    BACKEND = "cuda (the default); fake: invented figures, to see the flow without a GPU",
+    N = "a sample of so many problems of the file", SEED = "of the sample (default 1)",
+    BUDGET = "time to spend: 60s, 30m, 2h; the same command goes on" },
   rank = { knobs = PROBLEM .. " SPACE DEVICE BACKEND N OUT STORE" },
-  store = { knobs = "OUT STORE" },
+  store = { knobs = "BACKEND OUT STORE", read = { BACKEND = word_of { "cuda", "cpu", "fake", "nvidia" } },
+    BACKEND = "export: rows of this one alone: cuda, cpu, fake; nvidia: those of the libraries" },
   release = { knobs = PROBLEM .. " SPACE DEVICE JOBS TIMEOUT OUT STORE NVCC",
     SPACE = "files of your own spaces that keys name, like my/mine.lua" },
   ["bench-gen"] = { knobs = "SPACE DEVICE N", N = "kernels to render (default 10000)" },
@@ -228,7 +246,7 @@ end
 local function default_device(verb, backend)
   local preset, title = device.present()
   if preset or not title then return preset or device.get("h200") end
-  local measures = (verb == "bench" or verb == "search") and (backend or "cuda") == "cuda"
+  local measures = (verb == "bench" or verb == "search" or verb == "baseline") and (backend or "cuda") == "cuda"
   local text = fmt("no preset for this machine's '%s': say DEVICE=%s", title,
     table.concat(device.names(), "|"))
   if measures then fail.usage(text) end
@@ -266,6 +284,7 @@ function knobs.parse(verb, argv)
   for _, knob in ipairs(KNOBS) do
     local name, read = knob[1], knob[2]
     if texts[name] then
+      read = (VERBS[verb].read or {})[name] or read
       opt[name:lower()], opt.given[name] = read(texts[name], name), true
     end
   end

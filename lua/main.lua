@@ -18,6 +18,7 @@ local VERBS = {
   { "diff", "diff", "two kernels side by side: parameters, text, registers, instructions, ratio",
     usage = "KEY|FILE.cu KEY|FILE.cu NAME=value..." },
   { "search", "verbs_search", "edit a space towards what is fast, by measuring" },
+  { "baseline", "verbs_baseline", "what NVIDIA's libraries take on each problem, option by option" },
   { "rank", "verbs_flow", "the measurements so far, best first" },
   { "store", "verbs_store", "measurements of other machines joined to these, written as text, checked",
     usage = "merge FILE... | export FILE | import FILE | verify  NAME=value..." },

@@ -1,113 +1,128 @@
--- pair: two kernels timed in turns by one worker, and how much faster one is.
+-- pair: two kernels timed in turns, in one palindrome of one worker, and how much faster one is.
 --
--- Each measurement is itself paired with cuBLAS (bench/README.md), so the quotient of two ratios of one
--- process holds what the clock does meanwhile off. a, b, b, a, and again: what drifts evenly falls out.
+-- The worker times them, and cuBLAS beside them, window by window there and back (bench/README.md); the ratio
+-- of a block holds what the clock does meanwhile off, and the interval is that of the blocks' ratios. It asks
+-- for more blocks until the verdict is clear.
 
+local fail = require "fail"
 local measure = require "measure"
 local rank = require "rank"
 local tab = require "tab"
 
-local pair = { blocks = 32, order = { 1, 2, 2, 1, 1, 2, 2, 1 } }
+local pair = {}
 
 local fmt = string.format
 
--- Student's t for a 95 % interval, by the number of pairs less one.
-local T95 = { 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36 }
-
 -- ------------------------------------------------------------------------------- figures
-
-local function mean(list)
-  local sum = 0.0
-  for _, v in ipairs(list) do sum = sum + v end
-  return sum / #list
-end
-
--- Half the width, in logarithms, of the interval that a row's ratio has.
-local function half_width(row, name)
-  return math.log(row[name .. "_hi"] / row[name .. "_lo"]) / 2
-end
-
--- Of rows of a and of b: {factor, lo, hi}, b's speed by a's. The interval is the wider of what the single
--- intervals say and what the pairs scatter. `name`: ratio or ratio_pdl; nil where a row lacks it.
-function pair.difference(a, b, name)
-  local logs, widths, n = {}, {}, math.min(#a, #b)
-  for i = 1, n do
-    if not (a[i][name] and b[i][name]) then return nil end
-    logs[i] = math.log(b[i][name] / a[i][name])
-    widths[i] = half_width(a[i], name) ^ 2 + half_width(b[i], name) ^ 2
-  end
-  if n == 0 then return nil end
-  local middle, square = mean(logs), {}
-  for i, v in ipairs(logs) do square[i] = (v - middle) ^ 2 end
-  local half = math.sqrt(mean(widths) / n)
-  if n > 1 then
-    half = math.max(half, (T95[n - 1] or 2.0) * math.sqrt(mean(square) * n / (n - 1) / n))
-  end
-  return { factor = math.exp(middle), lo = math.exp(middle - half), hi = math.exp(middle + half) }
-end
 
 -- "1.012 [1.008,1.016]".
 function pair.text(d)
   return fmt("%.3f [%.3f,%.3f]", d.factor, d.lo, d.hi)
 end
 
-local JOINED = { "us", "us_pdl", "ratio", "ratio_lo", "ratio_hi", "ratio_pdl", "ratio_pdl_lo", "ratio_pdl_hi" }
+-- Of rows of a and of b that one process measured apart: {factor, lo, hi}, b's speed by a's, from both ratios to
+-- cuBLAS. `name`: ratio or ratio_pdl; nil where a row lacks it.
+function pair.quotient(a, b, name)
+  if not (a[name] and b[name]) then return nil end
+  local half = 0.0
+  for _, row in ipairs { a, b } do half = half + (math.log(row[name .. "_hi"] / row[name .. "_lo"]) / 2) ^ 2 end
+  local middle, width = math.log(b[name] / a[name]), math.sqrt(half)
+  return { factor = math.exp(middle), lo = math.exp(middle - width), hi = math.exp(middle + width) }
+end
 
--- One row for all of a kernel: geometric means of its figures.
-local function joined(rows)
-  local row = setmetatable({}, { __index = rows[1] })
-  for _, name in ipairs(JOINED) do
-    local logs = {}
-    for i, r in ipairs(rows) do logs[i] = r[name] and math.log(r[name]) end
-    row[name] = #logs == #rows and math.exp(mean(logs)) or nil
-  end
-  return row
+-- What an answer says of the rival: {factor, lo, hi, verdict}, the candidate's speed by the rival's. `tail`: ""
+-- or "_pdl"; nil where the answer lacks it.
+function pair.of_answer(answer, tail)
+  local name = "ratio_rival" .. tail
+  local d = { factor = tonumber(answer[name]), lo = tonumber(answer[name .. "_lo"]),
+              hi = tonumber(answer[name .. "_hi"]), verdict = answer["verdict_rival" .. tail] }
+  return d.factor and d.lo and d.hi and d.verdict and d or nil
 end
 
 -- ------------------------------------------------------------------------------- measuring
 
--- Times two built kernels in turns: {rows of a, rows of b}; nil, the place of the kernel and its row where
--- one fails; nil, nil, why where nothing can be timed.
-function pair.time(ctx, problem, kernels)
-  problem.job = measure.problem_job(problem)
-  local rows = { {}, {} }
-  for _, i in ipairs(pair.order) do
-    local kernel = kernels[i]
-    local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json }, { "blocks", pair.blocks } }
-    local status, answer = ctx.session:time(problem, kernel.built.cubin_sha, job)
-    if status == "interrupted" or status == "unprepared" then return nil, nil, answer.why end
-    local row = measure.row(ctx, problem, kernel, 1, status, answer)
-    if row.status ~= "ok" then return nil, i, row end
-    table.insert(rows[i], row)
+-- The job that times `kernel`, beside `rival` where there is one.
+function pair.job(kernel, rival, blocks)
+  local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json }, { "blocks", blocks or "auto" } }
+  if rival then
+    job[4], job[5] = { "rival_cubin", rival.built.cubin }, { "rival_desc", rival.json }
+    job[6] = { "samples", 1 }
   end
-  return rows
+  return job
 end
 
-local function cell(v, lo, hi)
+-- Which of two kernels made a job fail, and what its status and answer are by itself. The worker names a rival
+-- that is wrong or refused; where it was lost, each is tried alone. 2 and what was said where neither fails so.
+local function blame(ctx, problem, kernels, status, answer)
+  local why = answer.why or ""
+  if why:find("^rival: ") then
+    answer.why = why:gsub("^rival: ", "")
+    return 1, status, answer
+  end
+  if status == "wrong" or status == "refused" then return 2, status, answer end
+  for i, kernel in ipairs(kernels) do
+    local own, told = ctx.session:time(problem, kernel.built.cubin_sha .. kernel.json, pair.job(kernel, nil, 1))
+    if own ~= "ok" then return i, own, told end
+  end
+  return 2, status, answer
+end
+
+-- Times two built kernels in turns, the first as the second's rival: {answer, row of the second}; nil, the place
+-- of the kernel and its row where one fails; nil, nil, why where nothing can be timed.
+function pair.time(ctx, problem, kernels)
+  problem.job = measure.problem_job(problem)
+  local a, b = kernels[1], kernels[2]
+  local id = fmt("%s %s and %s %s", b.built.cubin_sha, b.json, a.built.cubin_sha, a.json)
+  local status, answer = ctx.session:time(problem, id, pair.job(b, a))
+  local at = 2
+  if status ~= "ok" and status ~= "interrupted" and status ~= "unprepared" then
+    at, status, answer = blame(ctx, problem, kernels, status, answer)
+  end
+  if status == "interrupted" or status == "unprepared" then return nil, nil, answer.why end
+  local row = measure.row(ctx, problem, kernels[at], 1, status, answer)
+  if row.status ~= "ok" then return nil, at, row end
+  if not (answer.rival_us and pair.of_answer(answer, "")) then
+    fail("the worker does not time two kernels at once: it is older than this loom, `make worker` builds it")
+  end
+  return { answer = answer, row = row }
+end
+
+-- ------------------------------------------------------------------------------- the table
+
+local function number(v, form)
+  return v and fmt(form, v) or "-"
+end
+
+local function interval(v, lo, hi)
   return v and fmt("%.3f [%.3f,%.3f]", v, lo, hi) or "-"
+end
+
+local function cells(problem, name, kernel, us, us_pdl)
+  local built = kernel.built
+  return { kernel = name, us = number(us, "%.2f"), ["us pdl"] = number(us_pdl, "%.2f"), regs = built.regs or "-",
+           spills = built.spills or "-", ["TFLOP/s"] = fmt("%.1f", 2.0 * problem.M * problem.N * problem.K / us / 1e6) }
 end
 
 local columns = { "kernel", "ratio", "ratio pdl", "us", "us pdl", "TFLOP/s", "regs", "spills" }
 
--- The table of both, and what lies between them; `names` are the kernels' as the reader knows them.
-function pair.print(problem, rows, names)
-  local list, any = {}, rows[1][1]
-  for i, name in ipairs(names) do
-    local row = joined(rows[i])
-    list[i] = {
-      kernel = name, ratio = cell(row.ratio, row.ratio_lo, row.ratio_hi),
-      ["ratio pdl"] = cell(row.ratio_pdl, row.ratio_pdl_lo, row.ratio_pdl_hi), us = fmt("%.2f", row.us),
-      ["us pdl"] = row.us_pdl and fmt("%.2f", row.us_pdl) or "-", regs = row.regs or "-", spills = row.spills or "-",
-      ["TFLOP/s"] = fmt("%.1f", 2.0 * problem.M * problem.N * problem.K / row.us / 1e6),
-    }
-  end
+-- The table of both, and what lies between them; `names` are the kernels' as the reader knows them. The ratio to
+-- cuBLAS has an interval where the blocks gave one; the rival's is that of its median time.
+function pair.print(problem, kernels, result, names)
+  local row, answer = result.row, result.answer
+  local us, us_pdl = tonumber(answer.rival_us), tonumber(answer.rival_us_pdl)
+  local a = cells(problem, names[1], kernels[1], us, us_pdl)
+  local b = cells(problem, names[2], kernels[2], row.us, row.us_pdl)
+  local base = math.min(row.cublas_nn_us, row.cublas_tn_us)
+  a.ratio, a["ratio pdl"] = fmt("%.3f", base / us), number(us_pdl and base / us_pdl, "%.3f")
+  b.ratio = interval(row.ratio, row.ratio_lo, row.ratio_hi)
+  b["ratio pdl"] = interval(row.ratio_pdl, row.ratio_pdl_lo, row.ratio_pdl_hi)
   host.out(fmt("\n%s\ncuBLAS nn %.2f us, tn %.2f us; ratio = the faster of these / ours\n", rank.title(problem),
-               any.cublas_nn_us, any.cublas_tn_us))
-  host.out(tab.format(list, columns))
-  local plain, pdl = pair.difference(rows[1], rows[2], "ratio"), pair.difference(rows[1], rows[2], "ratio_pdl")
-  host.out(fmt("paired, %d times in turns: %s is %s times as fast as %s%s%s\n", #rows[1], names[2], pair.text(plain),
-               names[1], pdl and ", with pdl " .. pair.text(pdl) or "",
-               plain.lo <= 1 and plain.hi >= 1 and " (no difference that shows)" or ""))
+               row.cublas_nn_us, row.cublas_tn_us))
+  host.out(tab.format({ a, b }, columns))
+  local plain, pdl = pair.of_answer(answer, ""), pair.of_answer(answer, "_pdl")
+  host.out(fmt("in turns, %s blocks: %s is %s times as fast as %s: %s%s\n", answer.blocks or "?", names[2],
+               pair.text(plain), names[1], plain.verdict,
+               pdl and fmt("; with pdl %s: %s", pair.text(pdl), pdl.verdict) or ""))
 end
 
 return pair

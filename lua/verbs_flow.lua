@@ -8,6 +8,7 @@ local build = require "build"
 local emit = require "emit"
 local fail = require "fail"
 local fake = require "fake"
+local measure = require "measure"
 local outdir = require "outdir"
 local progress = require "progress"
 local rank = require "rank"
@@ -134,6 +135,9 @@ end
 
 -- A changed .cu beside its origin, a file of problems, or the problems of SHAPE.
 function verbs.bench(opt)
+  if opt.clocks and measure.backend_name(opt) == "cpu" then
+    fail.usage("CLOCKS times kernels, and the CPU device has no clock: BACKEND=cuda or fake")
+  end
   if opt.kernel then return require("handmade").run(opt) end
   if opt.given.CHECK then fail.usage("CHECK is for a .cu of your own: say KERNEL=file.cu") end
   if opt.shapes then return require("campaign").run(opt) end

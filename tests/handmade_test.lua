@@ -81,14 +81,13 @@ local function beside()
   assert(code == 0, said .. notes)
   assert(said:find("^kernel  [^\n]*own.cu\norigin  hopper:[^\n]*stages=4[^\n]*\ncheck   ok: 5 runs"), said)
   assert(said:find("\n512x512x512 tn f16 acc f32\ncuBLAS nn ", 1, true), said)
-  assert(said:find("\norigin +%d%.%d+ %[") and said:find("\nown +%d%.%d+ %["), said)
-  assert(said:find("\npaired, 4 times in turns: own is 1%.000 %[0.99%d,1.00%d%] times as fast as origin, with pdl "), said)
-  local order = {}
-  for line in host.read(dir .. "/jobs"):gmatch("[^\n]+") do
-    local desc = line:match("\tdesc=([^\t]*)")
-    if desc then order[#order + 1] = desc == dir .. "/own.json" and "own" or desc:find("/origin/hopper%-%x+.json$") and "origin" end
-  end
-  assert(table.concat(order, " ") == "origin own own origin origin own own origin", table.concat(order, " "))
+  assert(said:find("\norigin +%d%.%d+  +%d%.%d+  +%d") and said:find("\nown +%d%.%d+ %["), said)
+  assert(said:find("\nin turns, 32 blocks: own is 1%.000 %[0.99%d,1.00%d%] times as fast as origin: SAME; with pdl 1%.000 "
+                   .. "%[0.99%d,1.00%d%]: SAME\n$"), said)
+  local jobs, times = host.read(dir .. "/jobs"), 0
+  for _ in jobs:gmatch "time\t" do times = times + 1 end
+  assert(times == 1 and jobs:find("\ntime\tcubin=" .. dir .. "/own.cu\tdesc=" .. dir .. "/own.json\tblocks=auto\trival_cubin=" .. dir
+                                  .. "/origin/hopper%-%x+.cu\trival_desc=" .. dir .. "/origin/hopper%-%x+.json\tsamples=1\n"), jobs)
   assert(host.read(dir .. "/own.cu"):find("group_m = 2;", 1, true), "the file is left alone")
   local st = store.open(dir .. "/store.db")
   assert(st.db:rows("SELECT count(*) AS c FROM rows", {})[1].c == 0, "no row of a key is made of it")
@@ -162,6 +161,12 @@ local function without_a_clock()
   assert(code == 0 or said:find("build", 1, true), said)
 end
 
+-- The worker has the two in one palindrome: what it says of them is what is said.
+local function slower()
+  local code, said = bench(write(replaced("#include", "constexpr int delay_steps = 40;\n#include")), nil, { check = false })
+  assert(code == 0 and said:find("own is 0.9%d+ %[0.9%d+,0.9%d+%] times as fast as origin: SLOWER; with pdl 0.9[^\n]*SLOWER\n$"), said)
+end
+
 local function failures()
   local nvcc = host.root .. "/tests/fake-nvcc"
   local present = measure.gpu_present
@@ -174,11 +179,26 @@ local function failures()
   local k = kernel()
   code, said = bench(write(touched), nil, { check = false, env = { "LOOM_FAKE=wrong=" .. k.hash } })
   assert(code == 1 and said:find("\nwrong +origin: C differs from the reference at row 3"), said)
+  for _, fault in ipairs { "crash", "refused" } do -- a lost worker names nobody: both are tried alone
+    code, said = bench(write(touched), nil, { check = false, worker = false, env = { "LOOM_FAKE=" .. fault .. "=" .. k.hash } })
+    assert(code == 1 and said:find("\n" .. fault .. " +origin: ") and not said:find("rival", 1, true), said)
+  end
+  assert(host.write(dir .. "/own-abababababab.json", k.desc) and host.write(dir .. "/own-abababababab.cu", touched(k.text)))
+  for _, fault in ipairs { "crash", "wrong" } do
+    code, said = bench(dir .. "/own-abababababab.cu", nil, { check = false, worker = false,
+      env = { "LOOM_FAKE=" .. fault .. "=abab" } })
+    assert(code == 1 and said:find("\n" .. fault .. " +own%-ab[^\n]*: "), said)
+  end
+  local old = script("old.sh", quoted(host.exe) .. " fake-worker | sed -u 's/\t[a-z]*_*rival[^\t]*//g'")
+  refused("does not time two kernels at once", write(touched), { check = false, worker = old })
 end
 
 local function the_verb()
   local got = sh.run({ sh.loom, "bench", write(touched), "SHAPE=512x512x512", "BACKEND=fake", "CHECK=0", "OUT=" .. dir })
-  assert(got.code == 0 and got.output:find("paired, 4 times in turns: own is", 1, true), got.output)
+  assert(got.code == 0 and got.output:find("in turns, 32 blocks: own is", 1, true), got.output)
+  got = sh.run({ sh.loom, "bench", dir .. "/own.cu", "SHAPE=512x512x512", "BACKEND=fake", "CHECK=0", "OUT=" .. dir, "CLOCKS=call,hot" })
+  assert(got.code == 0 and got.output:find("\nother clocks, origin; [^\n]*\nclock [^\n]*\nhot +device time [^\n]*\ncall +host time [^\n]*\n"
+                                           .. "other clocks, own; [^\n]*\nclock "), got.output)
   got = sh.run { sh.loom, "bench", "SHAPE=512x512x512", "CHECK=0", "BACKEND=fake" }
   assert(got.code == 2 and got.output:find("CHECK is for a .cu of your own", 1, true), got.output)
 end
@@ -190,11 +210,11 @@ local function row(ratio, width)
 end
 
 local function differences()
-  local d = pair.difference({ row(1.0, 0.01), row(2.0, 0.01) }, { row(1.1, 0.01), row(2.2, 0.01) }, "ratio")
-  assert(math.abs(d.factor - 1.1) < 1e-9 and d.lo < 1.1 and d.hi > 1.1 and d.hi - d.lo < 0.03, pair.text(d))
-  local noisy = pair.difference({ row(1, 1e-6), row(1, 1e-6) }, { row(1.0, 1e-6), row(1.2, 1e-6) }, "ratio")
-  assert(noisy.lo < 1 and noisy.hi > 1.2, "pairs that scatter are no difference")
-  assert(pair.difference({ row(1, 0.1) }, { row(1, 0.1) }, "ratio_pdl") == nil and pair.difference({}, {}, "ratio") == nil)
+  local d = pair.quotient(row(2.0, 0.01), row(2.2, 0.01), "ratio")
+  assert(math.abs(d.factor - 1.1) < 1e-9 and d.lo < 1.09 and d.hi > 1.11 and d.hi - d.lo < 0.04, pair.text(d))
+  assert(pair.quotient(row(1, 0.1), row(1, 0.1), "ratio_pdl") == nil)
+  local answer = { ratio_rival = "1.02", ratio_rival_lo = "1.01", ratio_rival_hi = "1.03", verdict_rival = "FASTER" }
+  assert(pair.text(pair.of_answer(answer, "")) == "1.020 [1.010,1.030]" and pair.of_answer(answer, "_pdl") == nil)
 end
 
 local function signatures()
@@ -286,12 +306,16 @@ local function the_ratio()
   assert(not said:find("ratio", 1, true) and notes:find("no run that timed both", 1, true), "two runs are two processes")
   local code
   code, said = compare(kit.hopper, other, { backend = "fake", shape = { { 512, 512, 512 } } })
-  assert(code == 0 and said:find("\nratio, measured now; device fake") and said:find("\npaired, 4 times in turns: b is "), said)
+  assert(code == 0 and said:find("\nratio, measured now; device fake") and said:find("\nin turns, 32 blocks: b is "), said)
   local st = store.open(dir .. "/store.db")
   st.db:exec("UPDATE rows SET run = 1")
   st:close()
   code, said = compare(kit.hopper, other)
-  assert(code == 0 and said:find("\nratio, from the store\nproblem +device +run +a +b +b / a +b / a pdl\n512x512x512 +fake +1 +%d"), said)
+  local head = "\nratio, from the store: of both ratios to cuBLAS\nproblem +device +run +a +b +b / a +b / a pdl\n"
+  assert(code == 0 and said:find(head .. "512x512x512 +fake +1 +%d"), said)
+  assert(not said:find("measured now", 1, true), said)
+  _, said = compare(kit.hopper, other, { backend = "fake", shape = { { 512, 512, 512 } } })
+  assert(said:find("ratio, from the store", 1, true) and said:find("ratio, measured now; ", 1, true), said)
   _, said, notes = compare(kit.hopper, other, { shape = { { 1024, 512, 512 } } })
   assert(not said:find("ratio", 1, true) and notes:find("no ratio", 1, true), said)
 end
@@ -315,9 +339,10 @@ return {
   { name = "a changed kernel keeps its name, its arguments and its key", run = kept },
   { name = "the problem is SHAPE's, else the head comment's", run = which_problem },
   { name = "without a GPU both are verified and predicted", run = without_a_clock },
+  { name = "a kernel that is slower than its origin is said to be", run = slower },
   { name = "a kernel that does not build or is wrong is named with its reason", run = failures },
   { name = "loom bench FILE.cu is a command line", run = the_verb },
-  { name = "the difference has the wider of two intervals", run = differences },
+  { name = "a ratio is the worker's, or of both ratios to cuBLAS", run = differences },
   { name = "parameters are compared by type", run = signatures },
   { name = "two keys side by side, without nvcc and without a GPU", run = bare },
   { name = "a disassembly is counted by class", run = disassembled },

@@ -11,8 +11,9 @@ local function rows_of(out)
   return rows
 end
 
+-- Whether kernels are right is asked here, not how fast they are: one process, beside cublasGemmEx alone.
 local function bench(out, ...)
-  local argv = { sh.loom, "bench", "BACKEND=cuda", "OUT=" .. out, ... }
+  local argv = { sh.loom, "bench", "BACKEND=cuda", "PROCESSES=1", "BASELINES=gemmex", "OUT=" .. out, ... }
   return sh.run(argv, { timeout = 540 })
 end
 
@@ -22,16 +23,17 @@ local function all_right(dtype, layout)
   return function()
     local out = sh.tmpdir("gpu " .. dtype .. " " .. layout)
     local run = bench(out, "SHAPES=" .. host.root .. "/tests/gpu/edges.txt", "LAYOUT=" .. layout,
-                      "DTYPE=" .. dtype, "SPACE=" .. spaces, "N=6")
+                      "DTYPE=" .. dtype, "SPACE=" .. spaces, "N=3") -- so few are measured once
     assert(run.code == 0, run.output)
-    local ok, by_space = 0, {}
+    local kernels, seen, by_space = 0, {}, {}
     for _, row in ipairs(rows_of(out)) do
       assert(row.status == "ok" or row.status == "same",
              string.format("%s %dx%dx%d %s: %s", row.status, row.m, row.n, row.k, row.key, row.why))
-      ok = ok + 1
+      local id = string.format("%s at %dx%dx%d", row.key, row.m, row.n, row.k)
+      kernels, seen[id] = kernels + (seen[id] and 0 or 1), true
       by_space[row.key:match("^[^:]+")] = true
     end
-    assert(ok >= 30, "only " .. ok .. " kernels ran")
+    assert(kernels >= 20, "only " .. kernels .. " kernels ran")
     assert(by_space.mma and by_space.simt and (by_space.hopper or not k_major_a), "a space is missing")
     sh.remove(out)
   end
