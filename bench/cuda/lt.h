@@ -44,6 +44,10 @@ struct lt_sweep {
 };
 bool lt_sweep(const struct lt *l, struct lt_sweep *s, struct fault *f);
 
+/* Puts the n configurations of a sweep into the order to race them in: those like the heuristics'
+** answers first, the others shuffled, always alike. */
+bool lt_order(const struct lt *l, cublasLtMatmulAlgo_t *algo, int n, struct fault *f);
+
 /* "id=66 tile=20 stages=8 split=1 red=0 swizzle=0 custom=3 inner=0 cluster=5" */
 void lt_text(const cublasLtMatmulAlgo_t *algo, char text[LT_TEXT]);
 

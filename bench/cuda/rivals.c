@@ -131,8 +131,9 @@ static bool add_sweep(struct rivals *r, int i, struct fault *f) {
   c->accepted = s.accepted;
   c->checked = s.checked;
   c->whole = s.whole;
-  ok = ok && (s.accepted == 0 || race_and_add(r, OPTION_EXHAUSTIVE, &r->lt[i], s.algo, s.accepted,
-                                              r->sweep_seconds, &c->raced, &failed, f));
+  ok = ok && lt_order(&r->lt[i], s.algo, s.accepted, f) &&
+       (s.accepted == 0 || race_and_add(r, OPTION_EXHAUSTIVE, &r->lt[i], s.algo, s.accepted,
+                                        r->sweep_seconds, &c->raced, &failed, f));
   free(s.algo);
   return ok;
 }
