@@ -59,9 +59,12 @@ end
 
 -- Says whether BUDGET is spent before the i-th of `count` kernels of a heat; p is its progress line.
 local function heat_over(ctx, p)
+  local told = false
   return function(r, i, count)
     if ctx.campaign then return campaign_over(ctx) end
     if not spent(ctx) or r.met == 0 then return false end
+    if told then return true end
+    told = true
     p:clear()
     host.err(string.format("loom: BUDGET is spent: %d of %d kernels left\n", count - i + 1, count))
     return true
@@ -131,17 +134,25 @@ function bench.more(opt)
   return false
 end
 
--- What follows the best kernel of a race, and the next one where that is found to be wrong; false when interrupted.
-local function follow(ctx, r)
+-- What follows one kernel, up to where it is found to be wrong; false when interrupted.
+local function follow_one(ctx, r, kernel, row)
   for _, hook in ipairs(HOOKS) do
-    local kernel, row = r:best()
-    while kernel and wants(ctx.opt, hook[1]) and not row[hook[3]] do
+    if wants(ctx.opt, hook[1]) and not row[hook[3]] and row.status == "ok" then
       local ok, why = require(hook[2]).run(ctx, r.problem, kernel, row)
       if ok == false then return false end
       if ok == nil then host.err(string.format("loom: %s: %s\n", rank.title(r.problem), why)) end
-      if row.status == "ok" then break end
-      kernel, row = r:best()
     end
+  end
+  return true
+end
+
+-- The same for the best kernel of a race, and for the next one where that is found to be wrong.
+local function follow(ctx, r)
+  local kernel, row = r:best()
+  while kernel do
+    if not follow_one(ctx, r, kernel, row) then return false end
+    if row.status == "ok" then return true end
+    kernel, row = r:best()
   end
   return true
 end
@@ -295,7 +306,7 @@ local function newest(rows)
   return last
 end
 
--- The latest run's rows, of one GPU and one compiler: those of its newest row. What others gave does not compare.
+-- A run's rows, of one GPU and one compiler: those of its newest row. What others gave does not compare.
 local function one_kind(st, problem, where, spaces)
   local rows = of_spaces(st:latest(problem, where), spaces)
   local last, out = newest(rows), {}
@@ -305,26 +316,48 @@ local function one_kind(st, problem, where, spaces)
   return out
 end
 
+-- The rows of the latest run, and no note. One whose kernels have only raced was killed before its finals: the latest
+-- that has results says more, and a note that it is not the newest.
+local function latest_run(st, problem, where, spaces)
+  local first, note
+  for _, run in ipairs(st:runs(problem, where)) do
+    where.run = run
+    local rows = one_kind(st, problem, where, spaces)
+    local sorted = rank.sort(rows)
+    if #sorted.ranked > 0 then return rows, note end
+    if #rows > 0 and #sorted.raced == 0 then return first or rows end -- nothing but failures
+    if #rows > 0 and not first then
+      first, note = rows, string.format("the newest run has no results (%d raced, %d failed): this is one before it",
+                                        #sorted.raced, #sorted.failed)
+    end
+  end
+  return first or {}
+end
+
 -- The latest rows of a problem: of a GPU of this machine, else of any; where something was timed, what was
 -- verified since does not hide it.
 local function latest(st, problem, where)
-  local best = {}
+  local best, note = {}, nil
   for _, uuid in ipairs(where.present) do
-    local rows = one_kind(st, problem, { backend = where.backend, preset = where.preset, uuid = uuid }, where.spaces)
-    if #rows > 0 and (#best == 0 or newest(rows).time > newest(best).time) then best = rows end
+    local here = { backend = where.backend, preset = where.preset, uuid = uuid }
+    local rows, why = latest_run(st, problem, here, where.spaces)
+    if #rows > 0 and (#best == 0 or newest(rows).time > newest(best).time) then best, note = rows, why end
   end
-  if #best > 0 then return best end
-  local any = { backend = where.backend, preset = where.preset, timed = not where.backend }
-  local rows = one_kind(st, problem, any, where.spaces)
-  any.timed = nil
-  return #rows > 0 and rows or one_kind(st, problem, any, where.spaces)
+  if #best > 0 then return best, note end
+  for _, timed in ipairs { not where.backend, false } do
+    local any = { backend = where.backend, preset = where.preset, timed = timed }
+    best, note = latest_run(st, problem, any, where.spaces)
+    if #best > 0 then break end
+  end
+  return best, note
 end
 
 -- Prints what the latest run says of each problem; how many have rows, and the best rows.
 local function print_latest(st, problems, where)
   local best, found, last = {}, 0, nil
   for _, problem in ipairs(problems) do
-    local rows = latest(st, problem, where)
+    local rows, note = latest(st, problem, where)
+    if note then host.err(string.format("note: %s: %s\n", rank.title(problem), note)) end
     if #rows > 0 then
       local line = rank.device_line(rows[1])
       if line ~= last then host.out((last and "\n" or "") .. line .. "\n") end

@@ -10,6 +10,7 @@
 -- what was raced becomes a result in the same call.
 
 local bench = require "bench"
+local clocks = require "clocks"
 local done = require "done"
 local measure = require "measure"
 local outdir = require "outdir"
@@ -128,8 +129,8 @@ local function followed(c, problem, rows)
   local opt, best = c.opt, rank.sort(rows).ranked[1]
   if not best or not bench.more(opt) then return true end
   if opt.sanitize and not best.sanitizer then return false end
-  best.clocks = opt.clocks and require("clocks").known(c.ctx, problem, best) or nil
-  return not opt.clocks or best.clocks ~= nil
+  best.clocks = opt.clocks and clocks.known(c.ctx, problem, best) or nil
+  return not opt.clocks or best.clocks ~= nil and not clocks.wrong(best.clocks)
 end
 
 -- The rows of a problem whose candidates are remembered, nil while one is missing.

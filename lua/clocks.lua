@@ -160,12 +160,20 @@ local function prepared(problem, cache)
   return p
 end
 
--- The rows of `list`, those with cold operands first; rows[i] is set as they come. true, false when interrupted,
--- nil and why.
+-- The row of a clock in which the kernel was wrong, or nil.
+function clocks.wrong(rows, count)
+  for i = 1, count or #rows do
+    if rows[i] and rows[i].status == "wrong" then return rows[i] end
+  end
+end
+
+-- The rows of `list`, those with cold operands first, up to one in which the kernel is wrong; rows[i] is set as they
+-- come. true, false when interrupted, nil and why.
 local function measure_all(ctx, problem, kernel, list, rows)
   for _, cache in ipairs { "cold", "hot" } do
     local p = prepared(problem, cache)
     for i, want in ipairs(list) do
+      if clocks.wrong(rows, #list) then return true end
       if not rows[i] and (want.clock.cache or "cold") == cache then
         local row, kind, why = measure_one(ctx, p, kernel, want)
         if not row and kind ~= "interrupted" then return nil, why end
@@ -177,8 +185,17 @@ local function measure_all(ctx, problem, kernel, list, rows)
   return true
 end
 
+-- A kernel that one clock finds wrong is wrong: its result, where `row` is one, is stored again and says so.
+local function condemn(ctx, row)
+  local bad = clocks.wrong(row.clocks)
+  if not bad or not row.key then return end
+  row.status, row.why = "wrong", fmt("clock %s: %s", bad.clock, bad.why or "")
+  ctx.store:add(row)
+  ctx.rows = ctx.rows + 1
+end
+
 -- Measures the kernel by the clocks of opt.clocks; a campaign those that have no row yet. true, false when
--- interrupted, nil and why. The rows stand in row.clocks afterwards.
+-- interrupted, nil and why. The rows stand in row.clocks afterwards; a wrong one makes `row` wrong.
 function clocks.run(ctx, problem, kernel, row)
   local list, rows, found = wanted(ctx.opt.clocks), {}, {}
   if ctx.campaign and not ctx.opt.fresh then found = stored(ctx.store, problem, row, ctx.common) end
@@ -186,6 +203,7 @@ function clocks.run(ctx, problem, kernel, row)
   local ok, why = measure_all(ctx, problem, kernel, list, rows)
   row.clocks = {}
   for i in ipairs(list) do row.clocks[#row.clocks + 1] = rows[i] end
+  condemn(ctx, row)
   return ok, why
 end
 

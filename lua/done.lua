@@ -16,7 +16,7 @@ Done.__index = Done
 function done.open(ctx)
   local same = {}
   for i, name in ipairs(SAME) do same[i] = { name, ctx.common[name] } end
-  return setmetatable({ store = ctx.store, same = same }, Done)
+  return setmetatable({ store = ctx.store, same = same, all = (ctx.opt or {}).baselines ~= "gemmex" }, Done)
 end
 
 local function id(hash, source, pass, process)
@@ -26,15 +26,30 @@ end
 local Known = {}
 Known.__index = Known
 
--- The rows of one problem, the newest of each measurement.
+-- A result that is older than the row of one of its processes is not theirs; that it was found to be wrong stays.
+local function forget_result(by_id, row)
+  local at = id(row.hash, row.source, row.pass + 1)
+  if by_id[at] and by_id[at].status == "ok" then by_id[at] = nil end
+end
+
+-- Was a finalist, or its result, measured beside less than is asked for now? Then it is measured again.
+local function beside_less(self, row)
+  return self.all and (row.process or row.processes) and row.status == "ok" and not row.best_nv
+end
+
+-- The rows of one problem, the newest of each measurement; `most`: the highest number of a process.
 function Done:problem(p)
-  local known = setmetatable({ by_id = {}, run = nil }, Known)
+  local known = setmetatable({ by_id = {}, run = nil, most = 0 }, Known)
   local same = { { "m", p.M }, { "n", p.N }, { "k", p.K },
                  { "layout", p.layout }, { "dtype", p.dtype }, { "acc", p.acc } }
   for _, row in ipairs(self.store:sharing(table.move(self.same, 1, #self.same, #same + 1, same), "*")) do
-    if row.hash and row.source then
+    if row.hash and row.source and not beside_less(self, row) then
       known.by_id[id(row.hash, row.source, row.pass, row.process)] = row
       known.run = row.run
+      if row.process then
+        known.most = math.max(known.most, row.process)
+        forget_result(known.by_id, row)
+      end
     end
   end
   return known

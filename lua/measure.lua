@@ -275,6 +275,7 @@ function measure.result(ctx, problem, kernel, pass, rows)
   row.seed = nil -- each process has its own
   row.status, row.why = figures_ and "ok" or "error", why
   ctx.store:add(row)
+  ctx.rows, ctx.failed = ctx.rows + 1, ctx.failed + (figures_ and 0 or 1)
   return row
 end
 

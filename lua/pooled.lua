@@ -108,12 +108,15 @@ local function farthest(values)
   return out
 end
 
--- The option that most processes found the fastest, and its algorithm; nil where one knew none.
+-- The option that most processes found the fastest, and its algorithm; nil where one knew none, and so is its time.
 local function option(out, rows)
   local count, best = {}, nil
   for _, row in ipairs(rows) do
     local name = row.best_nv
-    if not name then return end
+    if not name then
+      out.best_nv_us = nil
+      return
+    end
     count[name] = (count[name] or 0) + 1
     if not best or count[name] > count[best.best_nv] then best = row end
   end

@@ -175,6 +175,26 @@ function race.turn(list, process, i)
   return list[process % 2 == 1 and i or #list + 1 - i]
 end
 
+-- The row by which a finalist is out, however many processes are asked for: one that was not right in any process,
+-- or whose result was found to be wrong later. ask(pass, process) gives a row or nil.
+local function failure(known, ask)
+  for process = 1, known.most do
+    local row = ask(race.final_pass, process)
+    if row and row.status ~= "ok" then return row end
+  end
+  local row = ask(race.result_pass)
+  return row and row.status ~= "ok" and row or nil
+end
+
+-- Those of a race that are known to be out.
+local function leave_out(r)
+  for _, kernel in ipairs(r.known and r.finalists or {}) do
+    local row = failure(r.known, function(pass, process) return race.known(r.known, kernel, pass, process) end)
+    r.out[kernel] = row ~= nil
+    r.rows[#r.rows + 1] = row
+  end
+end
+
 -- One process of one problem; as Race:heat.
 local function final_of(r, process, p, over)
   r.problem.job = race.final_problem(r.problem, r.ctx.opt, process)
@@ -200,9 +220,9 @@ local function lacks(r, process)
   return false
 end
 
--- Is that a result of so many processes? One that failed afterwards, under a sanitizer, is one too.
+-- Is that a result of so many processes?
 function race.whole(row, processes)
-  return row ~= nil and (row.status ~= "ok" or row.processes >= processes)
+  return row ~= nil and row.processes >= processes
 end
 
 -- The results of a race whose processes are done.
@@ -233,6 +253,7 @@ end
 -- Runs the finals of several races, whose heats are done: true, or false when interrupted. A race whose problem
 -- fails has `why`. over() says whether BUDGET is spent; ctx.stopped then says that they are not complete.
 function race.run_finals(ctx, races, p, over)
+  for _, r in ipairs(races) do leave_out(r) end
   for process = 1, race.processes(ctx.opt) do
     local fresh = false
     for _, r in ipairs(races) do
@@ -271,11 +292,13 @@ end
 
 -- The rows of a finalist up to its result, or to where it failed; false while one is missing.
 local function final_rows(known, candidate, processes, rows)
+  local bad = failure(known, function(pass, process) return known:row(candidate, pass, process) end)
+  rows[#rows + 1] = bad
+  if bad then return true end
   for process = 1, processes do
     local row = known:row(candidate, race.final_pass, process)
     if not row then return false end
     rows[#rows + 1] = row
-    if row.status ~= "ok" then return true end
   end
   local row = known:row(candidate, race.result_pass)
   if not race.whole(row, processes) then return false end

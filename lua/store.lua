@@ -326,7 +326,7 @@ function Store:transaction(f)
   return guarded(self.path, function() return transaction(self.db, f) end)
 end
 
-local FILTERS = { "backend", "preset", "device", "uuid", "driver", "cuda", "cublas", "nvcc", "status" }
+local FILTERS = { "backend", "preset", "device", "uuid", "driver", "cuda", "cublas", "nvcc", "status", "run" }
 
 -- SQL of the rows without another clock, and of those with the clock `name`; its value goes into `values`.
 -- An older store has offline rows alone.
@@ -372,9 +372,22 @@ function Store:latest(problem, where)
     local run = self.db:rows("SELECT run FROM rows WHERE " .. cond .. newest, values)[1]
     if not run then return {} end
     values[#values + 1] = run.run
-    local sql = "SELECT * FROM rows WHERE " .. cond .. " AND run = ? ORDER BY rowid"
+    -- By time first: rows that were imported lie in the order of their keys.
+    local sql = "SELECT * FROM rows WHERE " .. cond .. " AND run = ? ORDER BY time, rowid"
     local rows = self.db:rows(sql, values)
     for _, row in ipairs(rows) do row.digest = nil end -- the store's own business
+    return rows
+  end)
+end
+
+-- The runs that have such rows of `problem`, by their newest one, the latest first.
+function Store:runs(problem, where)
+  local values = { problem.M, problem.N, problem.K, problem.layout, problem.dtype, problem.acc }
+  local sql = "SELECT run FROM rows WHERE " .. narrowed(self, same_problem, values, where)
+              .. " GROUP BY run ORDER BY max(time) DESC, run DESC"
+  return guarded(self.path, function()
+    local rows = self.db:rows(sql, values)
+    for i, row in ipairs(rows) do rows[i] = row.run end
     return rows
   end)
 end

@@ -272,7 +272,9 @@ local function measure_all(c)
     if host.interrupted() then return "interrupted" end
     if c.measured > 0 and c.ctx.deadline and host.now() > c.ctx.deadline then return "stopped" end
     c.line:note(fmt("%s; %s", time_left(c), baselines.name(p)))
-    if not measure_one(c, p) then return "interrupted" end
+    local rows = measure_one(c, p)
+    if not rows then return "interrupted" end
+    if not rows[1].option then c.bad[baselines.name(p)] = rows[1] end
     c.measured, c.spent, c.cost = c.measured + 1, c.spent + cost(c, p), c.cost - cost(c, p)
     c.line:step(time_left(c))
   end
@@ -331,13 +333,16 @@ local function job_seconds(rows, problems)
   return ms / 1000
 end
 
--- How many of the problems asked for could not be measured.
+-- How many of the problems asked for could not be measured; those that failed now, and have older figures, are listed.
 local function failures(c, rows)
-  local book, n = baselines.collect(rows), 0
+  local book, n, old = baselines.collect(rows), 0, {}
   for _, p in ipairs(c.problems) do
-    local _, failed = state_of(book[baselines.name(p)], c.words)
-    if failed then n = n + 1 end
+    local name = baselines.name(p)
+    local _, failed = state_of(book[name], c.words)
+    if failed or c.bad[name] then n = n + 1 end
+    if c.bad[name] and book[name].best then old[#old + 1] = c.bad[name] end
   end
+  say_lost(old)
   return n
 end
 
@@ -370,7 +375,7 @@ end
 
 local function measured(opt)
   local c = { problems = problems_of(opt), words = table.concat(words_of(opt), " "), sweep = opt.sweep or SWEEP_S,
-              began = host.now() }
+              began = host.now(), bad = {} }
   c.ctx = measure.start(opt, { baseline = verbs.limit + (has_word(c.words, "exhaustive") and 4 * c.sweep or 0) })
   if not c.ctx then return interrupted(c) end
   c.ctx.deadline = opt.budget and host.now() + opt.budget

@@ -138,6 +138,9 @@ function verbs.bench(opt)
   if opt.clocks and measure.backend_name(opt) == "cpu" then
     fail.usage("CLOCKS times kernels, and the CPU device has no clock: BACKEND=cuda or fake")
   end
+  if opt.sanitize and measure.backend_name(opt) ~= "cuda" then
+    fail.usage("SANITIZE=1 runs kernels on a GPU: BACKEND=cuda")
+  end
   if opt.kernel then return require("handmade").run(opt) end
   if opt.given.CHECK then fail.usage("CHECK is for a .cu of your own: say KERNEL=file.cu") end
   if opt.shapes then return require("campaign").run(opt) end

@@ -229,6 +229,10 @@ local function crashes()
   has(said, "problems_failed: 0 count")
   code = run()
   assert(code == 0)
+  code, said, notes = run({ fresh = true }, "baseline=crash:512x256x128")
+  assert(code == 1, "what fails now is told, though there are older figures")
+  has(said, "problems: 3 count")
+  has(notes, "crash 512x256x128: the worker exited with 3", "loom: 1 problem failed; FRESH=1 tries again")
 end
 
 local function hangs()

@@ -123,6 +123,8 @@ local function unknown_words()
   assert(#clocks.names == 5)
   local got = sh.run { sh.loom, "bench", "SHAPE=64x64x64", "DEVICE=h200", "BACKEND=cpu", "CLOCKS=hot" }
   assert(got.code == 2 and got.output:find("the CPU device has no clock", 1, true), got.output)
+  got = sh.run { sh.loom, "bench", "SHAPE=64x64x64", "DEVICE=h200", "BACKEND=fake", "SANITIZE=1" }
+  assert(got.code == 2 and got.output:find("SANITIZE=1 runs kernels on a GPU", 1, true), got.output)
 end
 
 -- A worker that does not take one of the jobs: its row says so, and what stopped the worker twice is not tried again.
@@ -153,6 +155,25 @@ local function without_a_worker()
   assert(ok == nil and why == "no memory")
   ctx.session:stop()
   ctx.store:close()
+end
+
+-- A kernel that is wrong in one clock is asked of no other, its result is wrong, and the next one follows.
+local function wrong_in_a_clock(go)
+  fresh()
+  script(("exec 4>&1\nwhile IFS= read -r line; do\ncase $line in\nclock*) if [ ! -e '%s' ]; then touch '%s'; "
+          .. "printf 'wrong\\twhy=planted\\n' >&4; continue; fi ;;\nesac\nprintf '%%s\\n' \"$line\"\ndone | '%s' fake-worker")
+         :format(dir .. "/once", dir .. "/once", host.exe))
+  local two = { clocks = { "call", "server" } }
+  local code, said, notes = run(go, two)
+  local list = rows()
+  assert(code == 1 and #list == 4 and list[1].status == "wrong" and list[2].key ~= list[1].key, said .. notes)
+  local key = list[1].key:gsub("%p", "%%%0")
+  assert(said:find("\nwrong +" .. key .. ": clock call: planted\n") and not said:find("\n +%d [^\n]*" .. key .. "\n"), said)
+  assert(said:find("\n +1 [^\n]*" .. list[2].key:gsub("%p", "%%%0") .. "\n") and said:find("\nother clocks, ", 1, true), said)
+  local _, shown = kit.caught(bench.rank, { out = dir, problems = options().problems, given = {} })
+  assert(shown:find("\nwrong +" .. key .. ": clock call: planted\n"), shown)
+  if go == campaign.run then run(go, two) end
+  assert(#rows() == 4, "nothing is measured again")
 end
 
 -- ------------------------------------------------------------------------------- campaigns
@@ -191,6 +212,8 @@ return {
   { name = "rows of other clocks leave the ranking as it is", run = apart },
   { name = "a clock that does not exist is refused, so are clocks without a GPU", run = unknown_words },
   { name = "a clock that fails is a row with its reason", run = a_clock_that_fails },
+  { name = "a kernel that one clock finds wrong is wrong", run = function() wrong_in_a_clock(bench.run) end },
+  { name = "so it is in a campaign", run = function() wrong_in_a_clock(campaign.run) end },
   { name = "interrupted, or without a problem: nothing is in flight", run = without_a_worker },
   { name = "a campaign measures what clocks are missing, and nothing twice", run = going_on },
   { name = "rows of another driver are no rows of this one", run = another_machine },

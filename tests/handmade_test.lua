@@ -135,7 +135,9 @@ local function kept()
   refused("the key is for layout=tn,[^\n]* the problem is nn", write(touched, replaced('"layout":"tn"', '"layout":"nn"')))
   refused("the origin of '[^\n]*own.cu' cannot be rendered: ", write(touched, replaced("stages=4", "stages=99")))
   assert(refused("is no .cu file", dir .. "/own.txt") == 2)
-  assert(refused("N says nothing to the bench of a .cu", write(), { n = 3, given = { N = true } }) == 2)
+  for _, name in ipairs { "N", "PROCESSES", "BASELINES", "SANITIZE" } do
+    assert(refused(name .. " says nothing to the bench of a .cu", write(), { given = { [name] = true } }) == 2)
+  end
   assert(bench(write(replaced("tmap_a,\n", "a_tiles /* , */,\n"))) == 0, "names and comments may change")
 end
 

@@ -106,7 +106,8 @@ end
 
 local function pooled_columns()
   local nv = ";ratio_nv:" .. ("-9000,"):rep(15) .. "-9000"
-  local rows = { row_with(9000, { us = 9.0, drift = -0.02, unsteady = 3, throttled = 1, throttle = "power,heat", best_nv = "lt_best_tn" }),
+  local rows = { row_with(9000, { us = 9.0, drift = -0.02, unsteady = 3, throttled = 1, throttle = "power,heat",
+                                  best_nv = "lt_best_tn", best_nv_us = 9.5 }),
                  row_with(9000, { us = 11.0, drift = 0.01, unsteady = 1, throttled = 0, throttle = "none", best_nv = "gemmex_nn" }),
                  row_with(9000, { us = 10.5, drift = 0.0, unsteady = 0, throttled = 0, throttle = "power", best_nv = "lt_best_tn",
                                   cublas_math = "strict" }) }
@@ -116,9 +117,11 @@ local function pooled_columns()
   for _, row in ipairs(rows) do row.samples = row.samples .. nv end
   out = pooled.figures(rows)
   assert(out.verdict == "SLOWER" and out.ratio > 1 and math.abs(out.ratio_nv - math.exp(-0.009)) < 1e-9, "best_nv decides")
-  rows[2].samples = rows[2].samples:gsub(";ratio_nv:.*", "")
+  assert(out.best_nv_us == 9.5)
+  rows[2].samples, rows[2].best_nv = rows[2].samples:gsub(";ratio_nv:.*", ""), nil
   out = pooled.figures(rows)
-  assert(out.verdict == "FASTER" and not out.ratio_nv, "best_nv that one process does not know is not known")
+  assert(out.verdict == "FASTER" and not out.ratio_nv and not out.best_nv and not out.best_nv_us,
+         "best_nv that one process does not know is not known")
 end
 
 -- The fake worker's processes differ, so a result is less sure than each of its processes says.
@@ -278,6 +281,13 @@ local function more_processes()
   assert(#of_pass(3) == 15 and #of_pass(4) == 6 and said:find("; 5 processes\n", 1, true), said)
 end
 
+local function budget_once()
+  fresh()
+  local _, _, noted = run(bench.run, { n = 24, budget = 1, worker = noting "case $line in time*) sleep 0.1 ;; esac" })
+  local _, times = noted:gsub("BUDGET is spent", "")
+  assert(times == 1, noted)
+end
+
 -- What follows the results is done to the best kernel, and to the next where that is found to be wrong.
 local function followed()
   fresh()
@@ -294,10 +304,25 @@ local function followed()
   assert(said:find("\n +1 [^\n]*" .. calls[2].key:gsub("%p", "%%%0") .. "\n") and said:find("\nwrong [^\n]*memcheck: planted\n"), said)
   answer = false
   local _, stopped, _, noted = pcall(run, bench.run, { sanitize = true })
-  assert(stopped == 1 and noted:find("loom: interrupted: ", 1, true), noted)
+  local count = #sql "SELECT key FROM rows WHERE run = (SELECT max(run) FROM rows)"
+  assert(stopped == 1 and noted:find("loom: interrupted: " .. count .. " rows are in ", 1, true), noted)
   answer = nil
   _, code, _, noted = pcall(run, bench.run, { sanitize = true })
   assert(code == 0 and noted:find("loom: 256x256x128 tn f16 acc f32: planted reason\n", 1, true), noted)
+  answer, calls = true, {}
+  run(bench.run, { sanitize = true, clocks = { "call" } })
+  local clocked = sql "SELECT key FROM rows WHERE clock IS NOT NULL"
+  assert(#clocked == 1 and clocked[1].key == calls[2].key, "no clock for a kernel that is wrong")
+  local clocks, asked = package.loaded.clocks, 0
+  package.loaded.clocks = { run = function(_, _, _, row)
+    asked, row.status = asked + 1, asked == 0 and "wrong" or row.status
+    return true
+  end }
+  calls = { "first" }
+  ok, code = pcall(run, bench.run, { sanitize = true, clocks = { "call" } })
+  package.loaded.clocks = clocks
+  assert(ok, code)
+  assert(asked == 2 and #calls == 3 and calls[2].ratio > calls[3].ratio, "the next one has a sanitizer's word as well")
   calls = { "once" }
   _, code = pcall(run, bench.run, { sanitize = false })
   assert(code == 0 and #calls == 1, "nobody asked")
@@ -329,7 +354,7 @@ end
 -- ------------------------------------------------------------------------------- rank
 
 -- What `loom rank` prints of a store with these rows {key, ratio, more}; `present` are the GPUs here.
-local function ranked(rows, present, old)
+local function ranked(rows, present, old, space)
   fresh()
   local path = dir .. "/store.db"
   local st = store.open(path)
@@ -345,9 +370,31 @@ local function ranked(rows, present, old)
   st:close()
   local here = bench.present
   bench.present = function() return present or {} end
-  local ok, _, said = pcall(kit.caught, bench.rank, { store = path, problems = {}, device = { name = "h200" } })
+  local ok, code, said, noted = pcall(kit.caught, bench.rank, { store = path, problems = {}, space = space,
+                                                                device = { name = "h200" } })
   bench.present = here
-  return ok and said or error(said, 0)
+  if not ok then error(code, 0) end
+  return said, noted
+end
+
+-- A run that was killed before its finals does not hide the results of the one before, nor does one of other spaces.
+local function unfinished()
+  local rows = { { "a:1", 1.1, { pass = 4 } }, { "a:1", 1.3, { pass = 1, run = 2 } },
+                 { "a:2", 1.2, { pass = 1, run = 2, status = "wrong" } } }
+  for _, present in ipairs { {}, { "GPU-1" } } do
+    local said, noted = ranked(rows, present)
+    assert(said:find("\n +1 +1%.100 [^\n]*a:1\n") and not said:find("1.300", 1, true), said)
+    assert(noted:find("acc f32: the newest run has no results (1 raced, 1 failed): this is one before it\n", 1, true), noted)
+  end
+  rows[4] = { "b:1", 1.0, { pass = 4, run = 3 } }
+  local said, noted = ranked(rows)
+  assert(said:find("\n +1 +1%.000 [^\n]*b:1\n") and noted == "", said)
+  said = ranked(rows, nil, nil, { "a" })
+  assert(said:find("\n +1 +1%.100 [^\n]*a:1\n"), said)
+  said, noted = ranked { rows[1], { "a:1", 1.3, { pass = 1, run = 2, status = "wrong", why = "planted" } } }
+  assert(said:find("\nwrong +a:1: planted\n") and not said:find("rank ", 1, true) and noted == "", said)
+  said, noted = ranked { rows[2] }
+  assert(said:find("\nraced +1%.300") and noted == "", said)
 end
 
 local function two_gpus()
@@ -417,6 +464,8 @@ return {
   { name = "a kernel that is wrong in one process is out", run = wrong_in_one_process },
   { name = "PROCESSES and BASELINES", run = knobs },
   { name = "the finals of a group share their processes; BUDGET's end makes groups small", run = groups },
+  { name = "BUDGET is told once", run = budget_once },
+  { name = "a run without results does not hide the one before", run = unfinished },
   { name = "a campaign that is killed between two processes measures nothing again", run = killed_between_processes },
   { name = "what follows the results is done to the best, and to the next where that is wrong", run = followed },
   { name = "more PROCESSES are added to those that are there", run = more_processes },

@@ -31,6 +31,26 @@ local function merge(into, ...)
   return loom(table.unpack(argv))
 end
 
+-- A text that was measured later in a run is the later one in a copy too.
+local function order_of_time()
+  kit.remove(at "now.db")
+  kit.remove(at "copy.db")
+  local st, now, seconds = store.open(at "now.db"), host.time, 1700000000
+  host.time = function() return seconds end
+  local run = st:new_run()
+  st:add(kit.row(run, "a", 1.1, { pass = 4 }))
+  seconds = seconds + 5
+  st:add(kit.row(run, "a", 1.3, { pass = 1, source = "changed" }))
+  host.time = now
+  local copy = store.open(at "copy.db")
+  text_.add(copy, text_.parse(text_.of(text_.read(st).rows), "text"))
+  for _, s in ipairs { st, copy } do
+    local rows = s:latest(kit.problem, {})
+    assert(#rows == 2 and rows[2].source == "changed", rows[2].source)
+    s:close()
+  end
+end
+
 local function any_order()
   two()
   assert(merge("ab.db", "a.db", "b.db") == 0 and merge("ba.db", "b.db", "a.db") == 0)
@@ -267,6 +287,7 @@ local function gzip_bytes()
 end
 
 return {
+  { name = "a copy has the rows of a run in the order of time", run = order_of_time },
   { name = "an export has the same bytes after merges in any order", run = any_order },
   { name = "rows have one order, whatever they came in", run = any_order_of_rows },
   { name = "a merge that is done again adds nothing", run = idempotent },
