@@ -86,6 +86,9 @@ local function check_knobs(opt)
     fail.usage("SWEEP is for OPTIONS=exhaustive")
   end
   if (opt.sweep or 0) > MOST_SWEEP_S then fail.usage(fmt("SWEEP is above %ds", MOST_SWEEP_S)) end
+  if (opt.shape or opt.shapes) and measure.backend_name(opt) == "cpu" then
+    fail("no GPU here: baseline times NVIDIA's libraries on one")
+  end
 end
 
 -- ------------------------------------------------------------------------------- what is done
