@@ -41,7 +41,7 @@ local OTHERS = { { "uuid", "GPU-2" }, { "nvcc", "13.1" }, { "device", "H100" }, 
 -- The rows that a bench of this GPU and compiler goes on with.
 local function own_rows(st)
   local common = kit.row(1, "k", 0.9)
-  return done.open { store = st, common = common }:problem(kit.problem)
+  return done.open { store = st, common = common, opt = { baselines = "gemmex" } }:problem(kit.problem)
 end
 
 local function not_ones_own()

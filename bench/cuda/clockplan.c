@@ -46,7 +46,7 @@ uint64_t clockplan_seed(int64_t seed, int schedule) {
 void clockplan_arrivals(double *due, int n, double gap, uint64_t seed) {
   double at = 0;
   for (int i = 0; i < n; i++) {
-    double u = ((double)(next(&seed) >> 11) + 0.5) * 0x1p-53; /* within 0 .. 1, never either */
+    double u = ((double)(next(&seed) >> 12) + 0.5) * 0x1p-52; /* within 0 .. 1, never either */
     at -= gap * log(u);
     due[i] = at;
   }

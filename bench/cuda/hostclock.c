@@ -159,7 +159,8 @@ static bool requests(struct hostclock *h, struct hostclock_side *s, double lengt
     if (done > q.done) moved = now;
     clockqueue_done(&q, done, now, h->us);
     if (!send_or_wait(h, s, &q, now, &moved, f)) return false;
-    if (now > overload * length && q.sent < q.n) given_up += clockqueue_give_up(&q, now, h->us);
+    if (now > overload * length && q.sent > 0 && q.sent < q.n) /* one at least: it has a median */
+      given_up += clockqueue_give_up(&q, now, h->us);
   }
   h->dropped += given_up;
   *n = q.n + given_up;

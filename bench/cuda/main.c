@@ -78,12 +78,19 @@ static void print_ready(const struct gpu *g, struct reply *r) {
   reply_int(r, "l2", g->prop.l2CacheSize);
 }
 
-/* What the environment must not change: emulated double precision is no reference. Kernels load when
+/* What the environment must not change: emulated double precision is no reference; logs, a heuristic
+** without a memory and launches that wait cost a caller time, cuBLAS's above all. Kernels load when
 ** they first run, which is never while they are timed; loading all of cuBLAS takes seconds. */
 static bool fix_environment(void) {
   static const char *const dropped[] = {"CUBLAS_EMULATE_DOUBLE_PRECISION",
                                         "CUBLAS_EMULATE_SINGLE_PRECISION",
-                                        "CUBLAS_EMULATION_STRATEGY", "NVIDIA_TF32_OVERRIDE"};
+                                        "CUBLAS_EMULATION_STRATEGY",
+                                        "NVIDIA_TF32_OVERRIDE",
+                                        "CUBLAS_LOGINFO_DBG",
+                                        "CUBLASLT_LOG_LEVEL",
+                                        "CUBLASLT_LOG_MASK",
+                                        "CUBLASLT_HEURISTICS_CACHE_CAPACITY",
+                                        "CUDA_LAUNCH_BLOCKING"};
   for (size_t i = 0; i < sizeof dropped / sizeof dropped[0]; i++)
     if (unsetenv(dropped[i]) != 0) return false;
   return setenv("CUDA_MODULE_LOADING", "LAZY", 1) == 0;

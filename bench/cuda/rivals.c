@@ -183,7 +183,7 @@ static bool heat(struct rivals *r, const int *who, int n, int blocks, bool warm,
     for (int i = 0; i < n; i++) r->option[who[i]].us = timer_median_us(&t, i);
     note(r, &t);
   }
-  timer_close(&t);
+  if (!f->hung) timer_close(&t); /* freeing would wait for the kernel */
   return ok;
 }
 

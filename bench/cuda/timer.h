@@ -30,8 +30,8 @@ struct timer_tape {
 /* Launches per tape: whole rings, at least about 1 ms of launches of 'us'. */
 int timer_reps(double us, int sets);
 
-/* Microseconds per launch of one walk over the ring, or of more where that is short, launched directly. Host-bound for tiny
-** kernels: good enough to size a tape. */
+/* Microseconds per launch of one walk over the ring, or of more where that is short, launched
+** directly. Host-bound for tiny kernels: good enough to size a tape. */
 bool timer_estimate(struct gpu *g, timer_launch *launch, void *context, int sets, double *us,
                     struct fault *f);
 

@@ -266,6 +266,20 @@ static void overload(void) {
   hostclock_close(&h);
 }
 
+/* So short that it is over before the first request arrives */
+static void late_arrivals(void) {
+  const double s[] = {10e-6, 10e-6};
+  const struct clockplan p = {.sides = 2, .blocks = 8, .length = 1e-6, .gap = 1e-3, .calls = 4};
+  start(true, 2, s);
+  memset(&seen, 0, sizeof seen);
+  ok(hostclock_run(&h, &p, between, &seen, &fault), "short segments run (%s)", fault.text);
+  bool some = true;
+  for (int i = 0; i < h.side[0].segments; i++)
+    some = some && h.side[0].from[i + 1] > h.side[0].from[i];
+  ok(some && h.side[0].segments == 16, "each segment has a request, and so a median");
+  hostclock_close(&h);
+}
+
 /* What goes wrong */
 
 static void hangs(bool server) {
@@ -305,6 +319,7 @@ int main(void) {
   bounded();
   requests();
   overload();
+  late_arrivals();
   hangs(false);
   hangs(true);
   slow();
