@@ -109,6 +109,7 @@ static bool do_problem(struct worker *w, const struct job *job, struct reply *ou
   p->gpu = &w->gpu;
   p->ready = verbs_problem(job, p, f) && read_cache(job, p, f) && read_rivals(job, &r, &all, f) &&
              prepare(p, &r, all, out, f);
+  if (f->hung) return false; /* freeing would wait for the kernel */
   rivals_close(&r);
   if (p->ready) return true;
   problem_free(p);
@@ -169,9 +170,25 @@ static bool do_baseline(struct worker *w, const struct job *job, struct reply *o
   r.seconds[0] = rivals_now() - start;
   ok = ok && find_best(&r, (int)blocks, f);
   if (ok) print_baseline(w, &r, rivals_now() - start, out);
+  if (f->hung) return false; /* freeing would wait for the kernel */
   rivals_close(&r);
   problem_free(p);
   return ok;
+}
+
+/* A kernel that is wrong */
+
+void verbs_wrong(const struct verdict *v, struct reply *r) {
+  reply_begin(r, "wrong");
+  reply_text(r, "why", v->why);
+  if (v->row >= 0) {
+    reply_int(r, "row", v->row);
+    reply_int(r, "col", v->col);
+    reply_real(r, "got", v->got);
+    reply_real(r, "want", v->want);
+  }
+  reply_real(r, "err", v->err);
+  reply_real(r, "rms", v->rms);
 }
 
 /* Verbs */

@@ -2,6 +2,7 @@
 #ifndef BENCH_VERBS_H
 #define BENCH_VERBS_H
 
+#include "check.h"
 #include "job.h"
 #include "problem.h"
 
@@ -12,6 +13,9 @@ struct worker {
 
 /* M N K layout dtype acc seed of a job; without a layout, where that is allowed, it is tn. */
 bool verbs_problem(const struct job *job, struct problem *p, struct fault *f);
+
+/* The answer about a kernel that is wrong: why, and an element of it. */
+void verbs_wrong(const struct verdict *v, struct reply *r);
 
 /* verbs_time.c: time */
 extern const char *const verbs_time_names[];

@@ -65,17 +65,7 @@ static void print_families(const struct clocked_result *c, struct reply *r) {
 }
 
 static void print_wrong(const struct clocked_result *c, struct reply *r) {
-  const struct verdict *v = &c->verdict;
-  reply_begin(r, "wrong");
-  reply_text(r, "why", v->why);
-  if (v->row >= 0) {
-    reply_int(r, "row", v->row);
-    reply_int(r, "col", v->col);
-    reply_real(r, "got", v->got);
-    reply_real(r, "want", v->want);
-  }
-  reply_real(r, "err", v->err);
-  reply_real(r, "rms", v->rms);
+  verbs_wrong(&c->verdict, r);
   print_families(c, r);
 }
 
