@@ -194,6 +194,13 @@ static int bootstrap(lua_State *L) {
   return 3;
 }
 
+/* verdict(lo, hi) -> "FASTER", "SLOWER", "SAME" or "UNDECIDED": what an interval of ln(base / ours) says */
+static int verdict(lua_State *L) {
+  struct stat_interval s = {.lo = luaL_checknumber(L, 1), .hi = luaL_checknumber(L, 2)};
+  lua_pushstring(L, stat_word(stat_judge(s)));
+  return 1;
+}
+
 static const luaL_Reg functions[] = {
     {"sha256", sha256},
     {"isatty", is_tty},
@@ -213,6 +220,7 @@ static const luaL_Reg functions[] = {
     {"gzip", host_gzip},
     {"gunzip", host_gunzip},
     {"bootstrap", bootstrap},
+    {"verdict", verdict},
     {"line", line},
     {NULL, NULL},
 };

@@ -9,7 +9,6 @@
 local pooled = {
   level = 0.95,         -- of the intervals that are shown
   verdict_level = 0.99, -- of those that decide
-  band = 0.005,         -- around a ratio of 1: gen/stat.c has the same for the verdicts of one process
 }
 
 local RATIOS = { "ratio", "ratio_pdl", "ratio_nv", "ratio_nv_pdl" }
@@ -54,20 +53,12 @@ end
 
 -- ------------------------------------------------------------------------------- verdicts
 
--- The verdict on an interval of ln(base / ours).
-function pooled.judge(lo, hi)
-  local up, down = math.log(1 + pooled.band), math.log(1 - pooled.band)
-  if lo > up then return "FASTER" end
-  if hi < down then return "SLOWER" end
-  return lo > down and hi < up and "SAME" or "UNDECIDED"
-end
-
 local function verdict(samples, against_nv, against_gemmex)
   local values, sizes = joined(samples, against_nv)
   if not values then values, sizes = joined(samples, against_gemmex) end
   if not values then return nil end
   local _, lo, hi = host.bootstrap(values, sizes, pooled.verdict_level)
-  return pooled.judge(lo, hi)
+  return host.verdict(lo, hi)
 end
 
 -- ------------------------------------------------------------------------------- figures

@@ -155,6 +155,13 @@ local function around(mid, wide, n, into)
   return into
 end
 
+test("a verdict is of the whole interval, in a band of half a percent", function()
+  for _, case in ipairs { { 0.006, 0.02, "FASTER" }, { -0.02, -0.006, "SLOWER" }, { -0.004, 0.004, "SAME" },
+                          { -0.004, 0.006, "UNDECIDED" }, { 0.004, 0.006, "UNDECIDED" } } do
+    same(host.verdict(case[1], case[2]), case[3])
+  end
+end)
+
 test("a bootstrap over groups is wider than one over their values, where groups differ", function()
   local v, sizes = {}, {}
   for g, mid in ipairs { 0.01, -0.01, 0.02, 0.00 } do

@@ -5,6 +5,7 @@
 ** cluster comes first, then what shares its tile. The rest is shuffled from a
 ** fixed seed, so that a race that is cut short has met a fair sample of it.
 */
+#include "families.h"
 #include "lt.h"
 
 #include <stdlib.h>
@@ -47,14 +48,6 @@ static int near_to(const struct kind *k, const struct kind *answer, int answers)
   return near;
 }
 
-/* splitmix64 */
-static uint64_t lot_of(uint64_t i) {
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 static int in_order(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
   if (x->near != y->near) return x->near - y->near;
@@ -69,10 +62,11 @@ bool lt_order(const struct lt *l, cublasLtMatmulAlgo_t *algo, int n, struct faul
   for (int i = 0; i < answers; i++) kinds[i] = kind_of(&answer[i]);
   struct ranked *r = malloc(((size_t)n + 1) * sizeof *r);
   if (!r) return fault_set(f, "no memory for %d algorithms", n);
+  uint64_t lots = 0;
   for (int i = 0; i < n; i++) {
     struct kind k = kind_of(&algo[i]);
     r[i] = (struct ranked){
-        .algo = algo[i], .near = near_to(&k, kinds, answers), .lot = lot_of((uint64_t)i)};
+        .algo = algo[i], .near = near_to(&k, kinds, answers), .lot = family_random(&lots)};
   }
   qsort(r, (size_t)n, sizeof *r, in_order);
   for (int i = 0; i < n; i++) algo[i] = r[i].algo;

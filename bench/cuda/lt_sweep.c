@@ -5,12 +5,10 @@
 ** has seen all algorithms: custom options, which select among kernels, and split-K
 ** go outermost and in rising order; ids, tiles, stages and clusters innermost.
 */
-#define _POSIX_C_SOURCE 200809L
 #include "lt.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
   MAX_IDS = 128,
@@ -33,12 +31,6 @@ struct family {
   int tiles, nstages;
   int32_t split, custom;
 };
-
-static double now(void) {
-  struct timespec ts;
-  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 /* Capabilities */
 
@@ -132,7 +124,7 @@ static void consider(const struct lt *l, const struct family *a, const struct co
 static bool walk(const struct lt *l, const struct family *a, struct config c, double end,
                  struct lt_sweep *s) {
   for (int t = 0; t < a->tiles; t++) {
-    if (now() > end) return false;
+    if (gpu_now() > end) return false;
     for (int g = 0; g < a->nstages; g++)
       for (c.swizzle = 0; c.swizzle <= (a->swizzle ? 1u : 0u); c.swizzle++)
         for (int k = 0; k < CLUSTERS; k++) {
@@ -181,7 +173,7 @@ bool lt_sweep(const struct lt *l, struct lt_sweep *s, struct fault *f) {
   if (!a) return fault_set(f, "no memory for %d algorithms", ids);
   for (int i = 0; i < ids && i < MAX_IDS; i++)
     if (read_family(l, id[i], &a[s->ids])) s->ids++;
-  s->whole = walk_all(l, a, now() + s->seconds, s);
+  s->whole = walk_all(l, a, gpu_now() + s->seconds, s);
   free(a);
   return true;
 }

@@ -1,5 +1,4 @@
 /* option.c - one way to have NVIDIA's libraries do a problem */
-#define _POSIX_C_SOURCE 200809L
 #include "option.h"
 
 #include "baseline.h"
@@ -7,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 void option_name(enum option_group group, int layout, char name[32]) {
   static const char *const words[OPTION_GROUPS] = {"gemmex", "gemmex_autotune", "lt_first",
@@ -35,12 +33,6 @@ static bool launch(void *context, int set, struct fault *f) {
                        f);
 }
 
-static double now(void) {
-  struct timespec ts;
-  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 static bool launch_and_wait(struct context *c, int set, struct fault *f) {
   return launch(c, set, f) && CUDA(f, cudaStreamSynchronize(c->p->gpu->stream));
 }
@@ -50,9 +42,9 @@ static bool launch_and_wait(struct context *c, int set, struct fault *f) {
 static bool tune(struct context *c, struct fault *f) {
   double most = 0.02 + 100e-6 * c->p->base_us[0], start;
   if (!launch_and_wait(c, 0, f)) return false;
-  start = now();
+  start = gpu_now();
   if (!launch_and_wait(c, 1 % c->p->sets, f)) return false;
-  double took = now() - start;
+  double took = gpu_now() - start;
   return took <= most || fault_set(f, "tunes again in every call (%.3g s)", took);
 }
 

@@ -9,7 +9,6 @@
 ** it is one launch, unless that launch had to load the kernel first, which the
 ** time of the call tells.
 */
-#define _POSIX_C_SOURCE 200809L
 #include "race.h"
 
 #include "kernels.h"
@@ -18,16 +17,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ALWAYS = 16, MOST_LAUNCHES = 32, LOOK_LAUNCHES = 8, HOST_US = 8 };
 static const double look_us = 100, window_us = 200, slow_call = 200e-6, slow_problem_us = 1000;
-
-static double now(void) {
-  struct timespec ts;
-  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 bool race_open(struct race *r, const struct lt *lt, const cublasLtMatmulAlgo_t *algo, int n,
                double seconds, struct fault *f) {
@@ -69,9 +61,9 @@ static bool window(struct race *r, const struct racer *c, int launches, unsigned
   float ms = 0;
   if (wait && !CUDA(f, kernels_wait(wait, s))) return false;
   if (!CUDA(f, cudaEventRecord(r->begin, s))) return false;
-  double start = now();
+  double start = gpu_now();
   enqueue(r, c, launches, &runs);
-  *call = now() - start;
+  *call = gpu_now() - start;
   *us = INFINITY;
   if (!runs) return option_survives("an algorithm of cuBLASLt", f);
   *ahead = cudaEventQuery(r->begin) == cudaErrorNotReady;
@@ -115,10 +107,10 @@ static bool look(struct race *r, struct racer *c, double best, struct fault *f) 
 }
 
 static bool look_at_all(struct race *r, struct fault *f) {
-  double end = now() + r->seconds, best = INFINITY;
+  double end = gpu_now() + r->seconds, best = INFINITY;
   for (int i = 0; i < r->entries; i++) {
     struct racer *c = &r->racer[i];
-    if (i >= ALWAYS && now() > end) break;
+    if (i >= ALWAYS && gpu_now() > end) break;
     if (!look(r, c, best, f)) return false;
     best = fmin(best, c->us);
     r->looked++;

@@ -6,7 +6,6 @@
 ** of all (2), and of those within 5 % of the best. Layout by layout, because the
 ** references of one layout are kept at a time.
 */
-#define _POSIX_C_SOURCE 200809L
 #include "rivals.h"
 
 #include "baseline.h"
@@ -14,16 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FIRST_BLOCKS = 2 };
 static const double close_to_best = 1.05, warm_us = 1000;
-
-double rivals_now(void) {
-  struct timespec ts;
-  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
 
 /* Options */
 
@@ -95,14 +87,14 @@ static bool race_and_add(struct rivals *r, enum option_group group, const struct
                          const cublasLtMatmulAlgo_t *algo, int n, double seconds, int *looked,
                          int *failed, struct fault *f) {
   struct race race;
-  double start = rivals_now();
+  double start = gpu_now();
   bool ok = race_open(&race, lt, algo, n, seconds, f) && race_run(&race, f);
   *looked = race.looked;
   *failed = race.failed;
-  r->seconds[1] += rivals_now() - start;
-  start = rivals_now();
+  r->seconds[1] += gpu_now() - start;
+  start = gpu_now();
   ok = ok && add_finalists(r, group, &race, f);
-  r->seconds[2] += rivals_now() - start;
+  r->seconds[2] += gpu_now() - start;
   race_close(&race);
   return ok;
 }
@@ -111,9 +103,9 @@ static bool race_and_add(struct rivals *r, enum option_group group, const struct
 static bool add_answers(struct rivals *r, int i, struct fault *f) {
   cublasLtMatmulAlgo_t algo[LT_ANSWERS];
   struct rivals_count *c = &r->count[i];
-  double start = rivals_now();
+  double start = gpu_now();
   bool ok = lt_answers(&r->lt[i], LT_ANSWERS, algo, &c->answers, f);
-  r->seconds[1] += rivals_now() - start;
+  r->seconds[1] += gpu_now() - start;
   if (!ok || c->answers == 0) return ok;
   struct racer first = {.algo = algo[0], .place = 1, .us = INFINITY};
   return race_and_add(r, OPTION_BEST, &r->lt[i], algo, c->answers, r->look_seconds, &c->looked,
@@ -205,7 +197,7 @@ static int narrow(struct rivals *r, int *who, int *n) {
 
 bool rivals_time(struct rivals *r, int blocks, struct fault *f) {
   int who[RIVALS_MOST], n = 0, first = blocks < FIRST_BLOCKS ? blocks : FIRST_BLOCKS;
-  double start = rivals_now();
+  double start = gpu_now();
   for (int i = 0; i < r->n; i++)
     if (r->option[i].ready && r->option[i].same < 0) who[n++] = i;
   bool ok = heat(r, who, n, first, r->p->base_us[0] < warm_us, f);
@@ -215,7 +207,7 @@ bool rivals_time(struct rivals *r, int blocks, struct fault *f) {
     if (ok) r->best = narrow(r, who, &n);
   }
   settle_same(r);
-  r->seconds[3] += rivals_now() - start;
+  r->seconds[3] += gpu_now() - start;
   return ok;
 }
 

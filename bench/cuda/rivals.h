@@ -49,9 +49,6 @@ bool rivals_time(struct rivals *r, int blocks, struct fault *f);
 void rivals_keep(struct rivals *r);
 void rivals_close(struct rivals *r);
 
-/* Seconds of a clock that only goes on. */
-double rivals_now(void);
-
 /* The fields of an answer: NAME_us, NAME_why, best_nv ... */
 void rivals_reply(const struct rivals *r, struct reply *out);
 

@@ -11,14 +11,12 @@
 ** clock is sampled between the windows, outside of their events; there, too, L2 is
 ** swept where the ring is too small to do that by itself.
 */
-#define _POSIX_C_SOURCE 200809L
 #include "timer.h"
 
 #include "kernels.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static const double window_us = 1000;   /* events resolve 0.5 us: 0.1 % of a window */
 static const double most_spread = 0.01; /* of the clock, within a block */
@@ -199,16 +197,10 @@ static bool run_block(struct gpu *g, struct timer *t, bool ask, bool *ahead, boo
   return read_clocks(t, steady, f);
 }
 
-static double now(void) {
-  struct timespec ts;
-  (void)clock_gettime(CLOCK_MONOTONIC, &ts); /* cannot fail for this clock */
-  return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 bool timer_warm_up(struct gpu *g, struct timer *t, int blocks, double seconds, struct fault *f) {
   bool ahead, steady;
-  double start = now();
-  for (int i = 0; i < blocks || now() - start < seconds; i++)
+  double start = gpu_now();
+  for (int i = 0; i < blocks || gpu_now() - start < seconds; i++)
     if (!run_block(g, t, true, &ahead, &steady, f)) return false;
   return true;
 }

@@ -161,15 +161,15 @@ static bool do_baseline(struct worker *w, const struct job *job, struct reply *o
   struct problem *p = &w->problem;
   struct rivals r = {.p = p};
   int64_t blocks = 0;
-  double start = rivals_now();
+  double start = gpu_now();
   problem_free(p);
   p->gpu = &w->gpu;
   p->lean = true;
   bool ok = verbs_problem(job, p, f) && read_baseline(job, &r, &blocks, f) &&
             problem_prepare(p, f) && baseline_prepare(p, f);
-  r.seconds[0] = rivals_now() - start;
+  r.seconds[0] = gpu_now() - start;
   ok = ok && find_best(&r, (int)blocks, f);
-  if (ok) print_baseline(w, &r, rivals_now() - start, out);
+  if (ok) print_baseline(w, &r, gpu_now() - start, out);
   if (f->hung) return false; /* freeing would wait for the kernel */
   rivals_close(&r);
   problem_free(p);
