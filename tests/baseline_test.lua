@@ -2,7 +2,7 @@
 -- refused; and what is made of the rows: the fastest option, the table, its figures.
 
 local baselines = require "baselines"
-local cpu_kit = require "cpu_kit"
+local bench_kit = require "bench_kit"
 local device = require "device"
 local fake_baseline = require "fake_baseline"
 local kit = require "store_kit"
@@ -26,23 +26,13 @@ end
 -- The verb with the fake worker: exit code, stdout, stderr.
 local function run(more, faults)
   local opt = { backend = "fake", device = device.get "h200", shapes = shapes(512, 256, 1024), out = dir, given = {},
-                layout = { "nn", "tn" }, dtype = "f16", acc = "f32", env = { "LOOM_FAKE=" .. (faults or "") } }
-  for name, value in pairs(more or {}) do opt[name] = value end
-  return cpu_kit.caught(verb.baseline, opt)
+                layout = { "nn", "tn" }, dtype = "f16", acc = "f32" }
+  return bench_kit.run(verb.baseline, opt, more, faults)
 end
 
-local function sql(text)
-  local st = store.open(dir .. "/store.db")
-  local rows = st.db:rows(text, {})
-  st:close()
-  return rows
-end
+local function sql(text) return bench_kit.sql(dir, text) end
 
-local function change(text)
-  local st = store.open(dir .. "/store.db")
-  st.db:exec(text)
-  st:close()
-end
+local function change(text) bench_kit.change(dir, text) end
 
 local function count(where)
   return sql("SELECT count(*) AS n FROM rows WHERE " .. (where or "true"))[1].n

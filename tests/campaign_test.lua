@@ -1,23 +1,17 @@
 -- Campaigns against the fake worker: a call that BUDGET ends at any place, and the same call again, leave
 -- the store and the tables that one undisturbed call leaves.
 
+local bench_kit = require "bench_kit"
 local campaign = require "campaign"
 local device = require "device"
 local kit = require "cpu_kit"
 local knobs = require "knobs"
 local picks = require "picks"
 local sh = require "tests_sh"
-local store = require "store"
 
 local dir = sh.tmpdir "campaign"
 
-local function problems(...)
-  local list = {}
-  for i, size in ipairs { ... } do
-    list[i] = { M = size, N = 256, K = 128, layout = "tn", dtype = "f16", acc = "f32" }
-  end
-  return list
-end
+local problems = bench_kit.problems
 
 local function fresh()
   dir = sh.tmpdir "campaign"
@@ -26,24 +20,13 @@ end
 -- campaign.run with the fake worker: exit code, stdout, stderr.
 local function run(more, faults)
   local opt = { backend = "fake", device = device.get "h200", problems = problems(256, 512), n = 3, out = dir, given = {},
-                space = { "simt" }, timeout = 5, processes = 2, env = { "LOOM_FAKE=" .. (faults or "") } }
-  for name, value in pairs(more or {}) do opt[name] = value end
-  return kit.caught(campaign.run, opt)
+                space = { "simt" }, timeout = 5, processes = 2 }
+  return bench_kit.run(campaign.run, opt, more, faults)
 end
 
-local function sql(text)
-  local st = store.open(dir .. "/store.db")
-  local rows = st.db:rows(text, {})
-  st:close()
-  return rows
-end
+local function sql(text) return bench_kit.sql(dir, text) end
 
--- Statements without rows to give back.
-local function change(text)
-  local st = store.open(dir .. "/store.db")
-  st.db:exec(text)
-  st:close()
-end
+local function change(text) bench_kit.change(dir, text) end
 
 local function count()
   return sql("SELECT count(*) AS n FROM rows")[1].n

@@ -2,6 +2,7 @@
 -- what a campaign does not measure again.
 
 local bench = require "bench"
+local bench_kit = require "bench_kit"
 local campaign = require "campaign"
 local clocks = require "clocks"
 local device = require "device"
@@ -27,13 +28,7 @@ local function fresh()
   return script("tee -a " .. quoted)
 end
 
-local function problems(...)
-  local list = {}
-  for i, size in ipairs { ... } do
-    list[i] = { M = size, N = 256, K = 128, layout = "tn", dtype = "f16", acc = "f32" }
-  end
-  return list
-end
+local problems = bench_kit.problems
 
 local function options(more)
   local opt = { backend = "fake", device = device.get "h200", problems = problems(256), n = 3, out = dir, given = {},

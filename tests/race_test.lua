@@ -1,6 +1,7 @@
 -- Races: who goes on, what the finals in fresh processes say together, and that nothing but that is shown.
 
 local bench = require "bench"
+local bench_kit = require "bench_kit"
 local campaign = require "campaign"
 local device = require "device"
 local kit = require "cpu_kit"
@@ -15,13 +16,7 @@ local store_kit = require "store_kit"
 
 local dir
 
-local function problems(...)
-  local list = {}
-  for i, size in ipairs { ... } do
-    list[i] = { M = size, N = 256, K = 128, layout = "tn", dtype = "f16", acc = "f32" }
-  end
-  return list
-end
+local problems = bench_kit.problems
 
 -- A fresh folder, and a run in it with the fake worker: exit code, stdout, stderr. `go` is bench.run or campaign.run.
 local function fresh()
@@ -30,17 +25,11 @@ end
 
 local function run(go, more, faults)
   local opt = { backend = "fake", device = device.get "h200", problems = problems(256), n = 6, out = dir, given = {},
-                timeout = 5, env = { "LOOM_FAKE=" .. (faults or "") } }
-  for name, value in pairs(more or {}) do opt[name] = value end
-  return kit.caught(go, opt)
+                timeout = 5 }
+  return bench_kit.run(go, opt, more, faults)
 end
 
-local function sql(text)
-  local st = store.reader(dir .. "/store.db")
-  local rows = st.db:rows(text, {})
-  st:close()
-  return rows
-end
+local function sql(text) return bench_kit.sql(dir, text) end
 
 local function of_pass(pass)
   return sql("SELECT * FROM rows WHERE pass = " .. pass .. " ORDER BY rowid")

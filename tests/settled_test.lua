@@ -1,8 +1,8 @@
 -- What a campaign takes from earlier calls, and what it does not: kernels that failed, results of other processes.
 
+local bench_kit = require "bench_kit"
 local campaign = require "campaign"
 local device = require "device"
-local kit = require "cpu_kit"
 local sh = require "tests_sh"
 local store = require "store"
 
@@ -14,11 +14,9 @@ end
 
 -- A campaign of one problem with the fake worker: exit code, stdout, stderr.
 local function run(more, faults)
-  local problem = { M = 256, N = 256, K = 128, layout = "tn", dtype = "f16", acc = "f32" }
-  local opt = { backend = "fake", device = device.get "h200", problems = { problem }, n = 6, out = dir, given = {},
-                timeout = 5, env = { "LOOM_FAKE=" .. (faults or "") } }
-  for name, value in pairs(more or {}) do opt[name] = value end
-  return kit.caught(campaign.run, opt)
+  local opt = { backend = "fake", device = device.get "h200", problems = bench_kit.problems(256), n = 6, out = dir, given = {},
+                timeout = 5 }
+  return bench_kit.run(campaign.run, opt, more, faults)
 end
 
 local function change(text, ...)
@@ -29,10 +27,7 @@ local function change(text, ...)
 end
 
 local function of_pass(cond)
-  local st = store.reader(dir .. "/store.db")
-  local rows = st.db:rows("SELECT * FROM rows WHERE pass " .. cond .. " ORDER BY rowid", {})
-  st:close()
-  return rows
+  return bench_kit.sql(dir, "SELECT * FROM rows WHERE pass " .. cond .. " ORDER BY rowid")
 end
 
 -- The campaign's rows of its best kernel.
