@@ -1,47 +1,98 @@
 // wgmma.cu -- C = A B on Hopper (sm_90a): TMA copies, wgmma multiplies, each by warps of its own.
 //
-// The CTA is persistent: it computes tiles of C, tile_m x tile_n each, until none are left. Its first
-// warpgroup is the producer: one thread asks the TMA engine for slices of A and B, 64 k deep, into
-// a ring of `stages` slots in shared memory. The other warpgroups are the consumers: they multiply
-// what has arrived and store the finished tile. Two mbarriers per slot keep them in step:
+// A CTA computes tiles of C, tile_m x tile_n each. Its first warpgroup is the producer: one thread
+// asks the TMA engine for slices of A and B, tile_k deep, into a ring of `stages` slots in shared
+// memory. The other warpgroups are the consumers: they multiply what has arrived and store the
+// finished tile. Two mbarriers per slot keep them in step:
 //
 //   full[s]   the slot's bytes have landed         producer waits on empty[s], then fills
 //   empty[s]  its consumers have read the slot     consumers wait on full[s], then multiply
 //
+// wgmma multiplies 64 rows of its first operand by up to 256 rows of its second: `r` and `s` below.
+//@ if swap == "yes" then
+// Swapped: r is B and s is A, so tile_n counts in 64s and tile_m in 8s; the product is C transposed,
+// and turned while it is stored.
+//@ else
+// r is A and s is B.
+//@ end
 //@ if schedule == "pingpong" then
 // Pingpong: the two consumers take turns, a whole tile each. While one stores its tile, the other
 // has the tensor cores to itself; a pair of named barriers passes the turn.
 //@ else
-// Cooperative: the consumers share each tile, $wg_m rows for each of them.
+// Cooperative: the consumers share each tile, $wg_rows x $wg_cols for each of them.
 //@ end
-// A tile leaves through shared memory in chunks of 64 x 64: stmatrix, then a TMA store that runs on
-// while the next chunk is converted. What lies outside of A, B or C is read as zero or not written.
-// M, N, K: any multiple of 8.
-//@ -- The launch descriptor. An operand whose rows run along k is one box of 64 k; one whose rows
-//@ -- run along m or n comes in blocks of 64 columns, since a swizzled row has 128 bytes.
-//@ local b_dims = b_k_major and {"K", "N"} or {"N", "K"}
-//@ local b_box = b_k_major and {64, tile_n} or {64, 64}
-//@ launch { args = {"tmap_a", "tmap_b", "tmap_c", "M", "N", "K"}, grid = "persistent",
-//@   tile = {tile_m, tile_n}, block = threads, smem = smem, pdl = true,
-//@   tensors = {
-//@     {name = "tmap_a", operand = "A", dims = {"K", "M"}, stride = "lda", box = {64, tile_m}, swizzle = 128, l2 = 256},
-//@     {name = "tmap_b", operand = "B", dims = b_dims, stride = "ldb", box = b_box, swizzle = 128, l2 = 256},
-//@     {name = "tmap_c", operand = "C", dims = {"N", "M"}, stride = "ldc", box = {64, 64}, swizzle = 128, l2 = 256},
-//@   },
-//@   legal = {m = 8, n = 8, k = 8, ld = 8, align = 16} }
+//@ if cluster ~= "none" then
+// Two CTAs beside each other are a cluster: each loads half of the operand that both need, for both.
+//@ end
+//@ if tail > 1 then
+// What does not fill a last wave of whole tiles is cut into $tail parts each, for as many CTAs.
+//@ end
+// What lies outside of A, B or C is read as zero or not written. M, N, K: any multiple of 8.
+//@ -- ---------------------------------------------------------------------------------------------
+//@ -- The two operands: r in rows, s in columns. One whose rows run along k is cut into boxes of 64 k;
+//@ -- one whose rows run along m or n into blocks of 64 of them, since a swizzled row has 128 bytes.
+//@ local swapped = swap == "yes"
+//@ local function operand(name, wide, part)
+//@   local is_a = name == "a"
+//@   local k_major = b_k_major
+//@   if is_a then k_major = a_k_major end
+//@   local o = {tmap = "tmap_" .. name, wide = wide, part = part, k_major = k_major, dim = is_a and "M" or "N"}
+//@   o.shared = cluster ~= "none" and (cluster == "m") == not is_a
+//@   o.box = part
+//@   if k_major and o.shared then o.box = part // 2 end
+//@   while o.box > 256 do o.box = o.box // 2 end
+//@   return o
+//@ end
+//@ local r = operand(swapped and "b" or "a", rows, rows)
+//@ local s = operand(swapped and "a" or "b", cols, cols // tail)
+//@ local function tensor(o, name, letter)
+//@   local dims, box = {"K", o.dim}, {64, o.box}
+//@   if not o.k_major then dims, box = {o.dim, "K"}, {64, tile_k} end
+//@   return {name = name, operand = letter, dims = dims, stride = "ld" .. letter:lower(), box = box,
+//@           swizzle = 128, l2 = 256}
+//@ end
+//@ -- C leaves in chunks of 64 x 64; what is left of a consumer's columns has a map of its own.
+//@ local rest = wg_cols % 64
+//@ local tensors = {tensor(swapped and s or r, "tmap_a", "A"), tensor(swapped and r or s, "tmap_b", "B")}
+//@ local args = {"tmap_a", "tmap_b"}
+//@ local params = {"const __grid_constant__ tensor_map tmap_a", "const __grid_constant__ tensor_map tmap_b"}
+//@ local function chunk_map(name, wide)
+//@   args[#args + 1] = name
+//@   params[#params + 1] = "const __grid_constant__ tensor_map " .. name
+//@   tensors[#tensors + 1] = {name = name, operand = "C", dims = {"N", "M"}, stride = "ldc",
+//@     box = swapped and {64, wide} or {wide, 64}, swizzle = 128, l2 = 256}
+//@ end
+//@ if epilogue == "tma" then
+//@   if wg_cols >= 64 then chunk_map("tmap_c", 64) end
+//@   if rest > 0 then chunk_map("tmap_rest", rest) end
+//@ end
+//@ local function plain(name, text)
+//@   args[#args + 1], params[#params + 1] = name, text
+//@ end
+//@ local reads_c = scale == "alpha_beta"
+//@ if epilogue ~= "tma" or reads_c then plain("C", "gptr<" .. dtype .. "> C") end
+//@ for _, name in ipairs {"M", "N", "K"} do plain(name, "int " .. name) end
+//@ if epilogue ~= "tma" or reads_c then plain("ldc", "int ldc") end
+//@ if reads_c then
+//@   plain("alpha", "float alpha")
+//@   plain("beta", "float beta")
+//@ end
+//@ local paired = cluster ~= "none" and 2 or 1
+//@ local tile = {tile_m * (cluster == "m" and 2 or 1), tile_n * (cluster == "n" and 2 or 1)} -- a cluster's
+//@ launch { args = args, grid = grid, tile = tile, split_k = paired, block = threads, smem = smem, cluster = paired,
+//@   pdl = true, tensors = tensors, legal = {m = 8, n = 8, k = 8, ld = 8, align = 16} }
 #include "loom.cuh"
 
-constexpr int tile_m = $tile_m, tile_n = $tile_n, tile_k = 64, stages = $stages;
+constexpr int tile_m = $tile_m, tile_n = $tile_n, tile_k = $tile_k, stages = $stages;
+constexpr int rows = $rows, cols = $cols;       // of a tile, as wgmma sees it
+constexpr int wg_rows = $wg_rows, wg_cols = $wg_cols; // of them one consumer's,
+constexpr int row_blocks = wg_rows / 64;        // 64 rows to a wgmma
 constexpr int consumers = $consumers, threads = 128 * (1 + consumers);
-constexpr int wg_m = $wg_m;         // rows of C that one consumer multiplies,
-constexpr int blocks_m = wg_m / 64; // 64 to a wgmma
-constexpr int group_m = $group_m;   // tile rows walked together, so that B is met again in L2
-constexpr u32 a_bytes = 2 * tile_m * tile_k, slot_bytes = a_bytes + 2 * tile_n * tile_k;
-constexpr int chunk_buffers = $chunk_buffers; // 64 x 64 chunks of C in flight, per consumer
+constexpr int group = $group_m; // tiles walked together, so that what they share is met again in L2
+constexpr u32 r_bytes = $r_bytes, slot_bytes = r_bytes + $s_bytes;
+constexpr int chunk_buffers = $chunk_buffers; // chunks of C in flight, per consumer
 constexpr u32 chunk_bytes = 2 * 64 * 64;
-
-static_assert(wg_m % 64 == 0 && tile_m <= 256 && tile_n % 64 == 0 && tile_n <= 256 && stages >= 2,
-              "not a tile for this template");
+static_assert(wg_rows % 64 == 0 && wg_cols % 8 == 0 && stages >= 2, "not a tile for this template");
 
 // Shared memory: the ring, the chunks, the barriers.
 constexpr u32 chunks_at = stages * slot_bytes;
@@ -49,181 +100,190 @@ constexpr u32 full_at = chunks_at + consumers * chunk_buffers * chunk_bytes;
 constexpr u32 empty_at = full_at + 8 * stages;
 static_assert(threads == $threads && empty_at + 8 * stages == $smem, "space and kernel differ");
 
-// A position in the ring: the slot, and the parity of the round, which the barriers count by.
-struct ring_position {
-  int slot;
-  u32 parity;
-  __device__ void advance(int steps) {
-    const int next = slot + steps;
-    parity ^= next / stages & 1;
-    slot = next % stages;
+//@ include "wgmma/multiply.cu"
+
+//@ include "wgmma/store.cu"
+
+//@ -- One operand's boxes of a slot, into `to`, from row `from` of it on.
+//@ local function load(o, to, from, wide)
+//@   local parts = wide .. " / " .. o.box
+//@   if not o.k_major then parts = "(" .. wide .. " + 63) / 64" end
+//@   local begin, load_2d, mask = "", "tma_load_2d", ""
+//@   if o.shared then
+//@     begin, load_2d, mask = "half * (" .. parts .. ") / 2 + ", "tma_load_2d_multicast", ", 3"
+//@     parts = parts .. " / 2"
+//@   end
+//@   if o.k_major and tile_k > 64 then
+  UNROLL
+  for (int b = 0; b < tile_k / 64; ++b) {
+    UNROLL
+    for (int j = 0; j < $parts; ++j)
+      $load_2d($to + b * (128 * $wide) + ($(begin)j) * (128 * $(o.box)), $(o.tmap), k + 64 * b, $from + ($(begin)j) * $(o.box), bar$mask);
   }
-  __device__ void step() {
-    if (++slot == stages) slot = 0, parity ^= 1;
-  }
-};
-
-struct tile_origin {
-  int m, n;
-};
-
-// Tiles in groups of group_m tile rows; inside a group the row changes fastest.
-LOOM_FN tile_origin locate(int tile, int tiles_m, int tiles_n) {
-  const int group = tile / (group_m * tiles_n), in_group = tile % (group_m * tiles_n);
-  const int rows = min(group_m, tiles_m - group * group_m);
-  return {(group * group_m + in_group % rows) * tile_m, in_group / rows * tile_n};
-}
-
-// Queues the 64 x 64 x 16 multiplications of one slot for this consumer's rows.
-LOOM_FN void multiply_slot(float (&acc)[blocks_m][tile_n / 2], u32 a, u32 b, bool add) {
-  const u64 desc_a = smem_desc(a, 16, 1024);
-  //@ if b_k_major then
-  const u64 desc_b = smem_desc(b, 16, 1024);
-  constexpr int b_step = 32 / 16, b_major = K_MAJOR; // 16 k: 32 bytes along the row
-  //@ else
-  const u64 desc_b = smem_desc(b, 8192, 1024);
-  constexpr int b_step = 2048 / 16, b_major = MN_MAJOR; // 16 k: 16 rows of 128 bytes
+//@   elseif o.k_major then
+  UNROLL
+  for (int j = 0; j < $parts; ++j)
+    $load_2d($to + ($(begin)j) * (128 * $(o.box)), $(o.tmap), k, $from + ($(begin)j) * $(o.box), bar$mask);
+//@   else
+  UNROLL
+  for (int j = 0; j < $parts; ++j)
+    $load_2d($to + ($(begin)j) * (128 * tile_k), $(o.tmap), $from + 64 * ($(begin)j), k, bar$mask);
+//@   end
+//@ end
+//@ local s_bytes_of = s.k_major and "2 * tile_k * w" or "2 * tile_k * ((w + 63) / 64 * 64)"
+// Asks for one slot: rows of r from r0 on, w rows of s from s0 on, tile_k of them from k on.
+template <int w>
+LOOM_FN void load_slot(u32 slot, const tensor_map *tmap_a, const tensor_map *tmap_b, int k, int r0, int s0,
+                       u32 bar) {
+  mbar_expect_tx(bar, r_bytes + $s_bytes_of);
+  //@ if cluster ~= "none" then
+  const int half = cluster_rank();
   //@ end
-  wgmma_fence();
-  UNROLL
-  for (int k = 0; k < tile_k / 16; ++k) {
-    UNROLL
-    for (int i = 0; i < blocks_m; ++i)
-      wgmma<$dtype, tile_n, K_MAJOR, b_major>(acc[i], desc_a + i * (64 * 128 / 16) + k * (32 / 16),
-                                              desc_b + k * b_step, add || k > 0);
-  }
-  wgmma_commit();
-}
-
-// Stores this consumer's rows of the tile at (m, n), chunk by chunk. `next` counts chunk buffers.
-LOOM_FN void store_tile(const float (&acc)[blocks_m][tile_n / 2], const tensor_map *tmap_c,
-                        u32 chunks, int &next, int m, int n, int consumer) {
-  const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-  const int row = 16 * warp + lane % 16;
-  UNROLL
-  for (int i = 0; i < blocks_m; ++i) {
-    UNROLL
-    for (int j = 0; j < tile_n / 64; ++j) {
-      const u32 chunk = chunks + next * chunk_bytes;
-      next = (next + 1) % chunk_buffers;
-      if (thread == 0)
-        tma_store_wait_read<chunk_buffers - 1>(); // the chunk's last store has read it
-      named_sync(1 + consumer, 128);
-      UNROLL
-      for (int p = 0; p < 4; ++p) { // 16 columns at a time, 16-byte pieces swizzled by the row
-        const float *f = &acc[i][32 * j + 8 * p];
-        stmatrix_x4(chunk + 128 * row + 16 * ((2 * p + lane / 16) ^ (row & 7)),
-                    pack<$dtype>(f[0], f[1]), pack<$dtype>(f[2], f[3]), pack<$dtype>(f[4], f[5]),
-                    pack<$dtype>(f[6], f[7]));
-      }
-      fence_proxy_async();
-      named_sync(1 + consumer, 128);
-      if (thread == 0) {
-        tma_store_2d(tmap_c, chunk, n + 64 * j, m + 64 * i);
-        tma_store_commit();
-      }
-    }
-  }
+  //@ load(r, "slot", "r0", "rows")
+  //@ load(s, "slot + r_bytes", "s0", "w")
 }
 
 extern "C" __global__ void __launch_bounds__(threads, 1)
-    loom_kernel(const __grid_constant__ tensor_map tmap_a,
-                const __grid_constant__ tensor_map tmap_b,
-                const __grid_constant__ tensor_map tmap_c, int M, int N, int K) {
+    loom_kernel($(table.concat(params, ",\n                "))) {
   const u32 ring = smem_base(), full = ring + full_at, empty = ring + empty_at;
   const int tiles_m = (M + tile_m - 1) / tile_m, tiles_n = (N + tile_n - 1) / tile_n;
-  const int tiles = tiles_m * tiles_n, k_tiles = (K + tile_k - 1) / tile_k;
+  //@ local across_m, across_n, number, count = "tiles_m", "tiles_n", "blockIdx.x", "gridDim.x"
+  //@ if cluster ~= "none" then
+  //@   number, count = "blockIdx.x / 2", "gridDim.x / 2"
+  //@   if cluster == "m" then across_m = "pairs" else across_n = "pairs" end
+  const int pairs = (tiles_$cluster + 1) / 2; // of tiles, along $cluster
+  //@ end
+  const int worker = $number, workers = $count;
+  const int tiles = $across_m * $across_n, k_tiles = (K + tile_k - 1) / tile_k;
+  //@ if tail > 1 then
+  // Whole tiles, then the parts of those that would not fill a wave.
+  const int left = tiles % workers, cut = left * $tail <= workers ? left : 0;
+  const int whole = tiles - cut, items = whole + $tail * cut;
+  //@ else
+  const int items = tiles;
+  //@ end
   const int warpgroup = warpgroup_index();
 
   if (threadIdx.x == 0) {
     ROLLED
     for (int s = 0; s < stages; ++s) {
       mbar_init(full + 8 * s, 1);
-      mbar_init(empty + 8 * s, $(schedule == "pingpong" and "1" or "consumers"));
+      mbar_init(empty + 8 * s, $(paired * (schedule == "pingpong" and 1 or consumers)));
     }
     fence_mbar_init();
     prefetch_tensor_map(&tmap_a);
     prefetch_tensor_map(&tmap_b);
   }
+  //@ if cluster ~= "none" then
+  cluster_sync();
+  //@ else
   cta_sync();
+  //@ end
   grid_dep_launch();
 
+  //@ -- The loop over items, with `body(w)` for whole tiles and for parts of one.
+  //@ local function each_item(first, step, body)
+  //@   local own = "to"
+  for (int item = $first; item < items; item += $step) {
+    //@ local tile = "item"
+    //@ if tail > 1 then
+    const int part = item < whole ? 0 : (item - whole) % $tail;
+    const int tile = item < whole ? item : whole + (item - whole) / $tail;
+    //@   tile = "tile"
+    //@ end
+    tile_origin to = locate($tile, $across_m, $across_n);
+    //@ if cluster ~= "none" then
+    to.$cluster = 2 * to.$cluster + cluster_rank();
+    //@ end
+    to.m *= tile_m, to.n *= tile_n;
+    //@ if tail > 1 then
+    if (item < whole) {
+      //@ body("wg_cols", "cols")
+    } else {
+      to.$(swapped and "m" or "n") += part * (cols / $tail);
+      //@ body("wg_cols / " .. tail, "cols / " .. tail)
+    }
+    //@ else
+    //@ body("wg_cols", "cols")
+    //@ end
+  }
+  //@ end
+  //@ local function apart(k_major, count) -- bytes from one row of an operand to the one `count` further on
+  //@   if k_major then return count .. " * 128" end
+  //@   return count .. " / 64 * (128 * tile_k)"
+  //@ end
+  //@ local release = cluster ~= "none" and "release_slot" or "mbar_arrive"
+  //@ local to_r, to_s = swapped and "to.n" or "to.m", swapped and "to.m" or "to.n"
   if (warpgroup == 0) { // ---- the producer
-    //@ if consumers > 1 then
+    //@ if producer_regs > 0 then
     setmaxnreg_dec<$producer_regs>();
     //@ end
     if (threadIdx.x == 0) {
       grid_dep_wait();
       ring_position at = {0, 0};
-      for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const tile_origin to = locate(tile, tiles_m, tiles_n);
-        ROLLED
-        for (int k = 0; k < k_tiles * tile_k; k += tile_k, at.step()) {
-          const u32 a = ring + at.slot * slot_bytes, b = a + a_bytes, bar = full + 8 * at.slot;
-          mbar_wait(empty + 8 * at.slot, at.parity ^ 1);
-          mbar_expect_tx(bar, slot_bytes);
-          tma_load_2d(a, &tmap_a, k, to.m, bar);
-          //@ if b_k_major then
-          tma_load_2d(b, &tmap_b, k, to.n, bar);
-          //@ else
-          UNROLL
-          for (int j = 0; j < tile_n / 64; ++j)
-            tma_load_2d(b + j * (2 * 64 * tile_k), &tmap_b, to.n + 64 * j, k, bar);
-          //@ end
-        }
+      //@ each_item("worker", "workers", function(_, w)
+      ROLLED
+      for (int k = 0; k < k_tiles * tile_k; k += tile_k, at.step()) {
+        mbar_wait$(cluster ~= "none" and "_cluster" or "")(empty + 8 * at.slot, at.parity ^ 1);
+        load_slot<$w>(ring + at.slot * slot_bytes, &tmap_a, &tmap_b, k, $to_r, $to_s, full + 8 * at.slot);
       }
+      //@ end)
     }
   } else { // ---- the consumers
-    //@ if consumers > 1 then
+    //@ if consumer_regs > 0 then
     setmaxnreg_inc<$consumer_regs>();
     //@ end
     const int consumer = warpgroup - 1;
     const bool leader = threadIdx.x % 128 == 0;
+    //@ if reads_c then
+    const scaling c = {C, M, N, ldc, alpha, beta};
+    //@ end
+    //@ if epilogue == "tma" then
     const u32 chunks = ring + chunks_at + consumer * chunk_buffers * chunk_bytes;
-    float acc[blocks_m][tile_n / 2];
     int next_chunk = 0;
+    //@ end
     ring_position at = {0, 0};
-    //@ local first, step = "blockIdx.x", "gridDim.x"
+    //@ local first, step = "worker", "workers"
     //@ if schedule == "pingpong" then
-    //@ first, step = "blockIdx.x + consumer * gridDim.x", "2 * gridDim.x"
-    constexpr int turn = 4; // named barriers 4 and 5: it is consumer 0's, consumer 1's turn
+    //@ first, step = "worker + consumer * workers", "2 * workers"
+    constexpr int turn = 5; // named barriers 5 and 6: it is consumer 0's, consumer 1's turn
     if (consumer == 1) {
       named_arrive(turn, 256);
       at.advance(k_tiles); // the first tile is the other consumer's
     }
     //@ end
-    for (int tile = $first; tile < tiles; tile += $step) {
+    //@ each_item(first, step, function(w)
+    {
+      accumulators<$w> acc;
+      u32 r = ring, s = ring + r_bytes;
       //@ if schedule == "pingpong" then
       named_sync(turn + consumer, 256);
+      //@ elseif split == "cols" then
+      s += consumer * ($(apart(s_k_major, "(" .. w .. ")")));
+      $to_s += consumer * ($w);
+      //@ else
+      r += consumer * ($(apart(r_k_major, "wg_rows")));
+      $to_r += consumer * wg_rows;
       //@ end
-      const tile_origin to = locate(tile, tiles_m, tiles_n);
-      int last_slot = 0;
-      ROLLED
-      for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-        mbar_wait(full + 8 * at.slot, at.parity);
-        const u32 a = ring + at.slot * slot_bytes, b = a + a_bytes;
-        //@ if schedule == "pingpong" then
-        multiply_slot(acc, a, b, k_tile > 0);
-        //@ else
-        multiply_slot(acc, a + consumer * (2 * wg_m * tile_k), b, k_tile > 0);
-        //@ end
-        wgmma_wait<1>(); // all but the newest are done, so the slot before this one is free
-        if (leader && k_tile > 0) mbar_arrive(empty + 8 * last_slot);
-        last_slot = at.slot;
-        at.step();
-      }
+      const int slot = multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
       //@ if schedule == "pingpong" then
       named_arrive(turn + (consumer ^ 1), 256);
       at.advance(k_tiles); // past the other consumer's tile
       //@ end
       wgmma_wait<0>();
-      if (leader) mbar_arrive(empty + 8 * last_slot);
-      //@ if schedule == "pingpong" then
-      store_tile(acc, &tmap_c, chunks, next_chunk, to.m, to.n, consumer);
+      if (leader) $release(empty + 8 * slot);
+      //@ if epilogue == "tma" then
+      store_tile<$w>(acc, $(wg_cols >= 64 and "&tmap_c, " or "")$(rest > 0 and "&tmap_rest, " or "")chunks, next_chunk, to.m, to.n, consumer$(reads_c and ", c" or ""));
       //@ else
-      store_tile(acc, &tmap_c, chunks, next_chunk, to.m + consumer * wg_m, to.n, consumer);
+      store_tile<$w>(acc, C, M, N, ldc, to.m, to.n$(reads_c and ", c" or ""));
       //@ end
     }
+    //@ end)
+    //@ if epilogue == "tma" then
     if (leader) tma_store_wait_read<0>(); // shared memory must outlive the stores' reads
+    //@ end
   }
+  //@ if cluster ~= "none" then
+  cluster_sync(); // the CTA beside may still write here
+  //@ end
 }
