@@ -43,8 +43,10 @@
 #:                               fake invents figures, to try the flow out
 #:   KERNEL=file SCHEDULES=4 CHECK=0   of verify: a .cu or a space, orders tried; of search, bench: launch unchecked
 #:   N=16  KEY=...               how many candidates a problem; or the one with this key
+#:   KEYS=file                   bench: the candidates, lines KEY, or MxNxK KEY for that problem alone
 #:   JOBS=n  BUDGET=60s  TIMEOUT=60s    processes at a time; time for all; for one compilation or job
 #:   PROCESSES=3  BASELINES=all|gemmex   of bench, search: fresh processes that measure the finalists; what beside
+#:   FINALISTS=3  BLOCKS=32      bench: how many finalists; paired blocks of each in a process
 #:   OPTIONS=gemmex,lt,autotune,exhaustive  SWEEP=20s   of baseline: which options; how long exhaustive looks for
 #:                               algorithms; N=100 SEED=1: a sample of the file
 #:   CLOCKS=hot,chain,call,server,server-graph  bench: the winner by other clocks too, a list
@@ -131,10 +133,16 @@ include gen/llm.mk bench/bench.mk bench/cpu/cpu.mk tests/conformance/conform.mk 
 # ---- tests ---------------------------------------------------------------------------------------
 NVCC_TESTS := $(sort $(wildcard tests/nvcc_*test.lua))
 TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
+# The instrumented loom runs the tests, JOBS groups of files at a time; many wait more than they work, so there is one
+# process more than cores. What takes long over Lua alone is run by the loom that is shipped: what it asks of C, the
+# others ask too. A small quarantine keeps forks quick.
+PLAIN_TESTS := $(patsubst %,tests/%_test.lua,repro aa golden check emit sandbox search edit edit_random edit_statement \
+                 edit_verb points survey)
 
 test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub out/build/loom-cpu test-c \
       test-cpu-unit
-	$(Q)$(ASAN)/loom test $(TESTS)
+	$(Q)ASAN_OPTIONS=quarantine_size_mb=16 LOOM_TEST_JOBS=$(or $(JOBS),$(shell expr $$(nproc) + 1)) \
+	  $(ASAN)/loom test --with $(BUILD)/loom $(PLAIN_TESTS) --with $(ASAN)/loom $(filter-out $(PLAIN_TESTS),$(TESTS))
 
 check: $(BUILD)/loom out/build/loom-cpu test-launch conformance-check fuzz
 	$(Q)$(BUILD)/loom test $(NVCC_TESTS) tests/check/edits.lua tests/check/golden.lua tests/check/kill.lua
