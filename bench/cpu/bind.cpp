@@ -239,7 +239,8 @@ std::string Binding::bind(const Kernel &k, const Problem &p, const Placing &at, 
   launch_ = Launch();
   launch_.entry = k.entry;
   launch_.args = args_;
-  launch_.grid = loom_grid(&d, call_.mnk, s.sms < d.cluster ? d.cluster : s.sms); // a cluster has room
+  launch_.grid =
+      loom_grid(&d, call_.mnk, s.sms < d.cluster ? d.cluster : s.sms); // a cluster has room
   launch_.block = static_cast<unsigned>(d.block);
   launch_.cluster = static_cast<unsigned>(d.cluster);
   launch_.smem = static_cast<size_t>(d.smem);

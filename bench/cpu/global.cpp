@@ -156,25 +156,46 @@ static const char *sized(int bytes, const char *one, const char *pair, const cha
   return bytes == 2 ? one : bytes == 4 ? pair : words;
 }
 
-void load_global(void *to, u64 address, int bytes, site at) {
-  const Site s = site_of(sized(bytes, "ldg", "ldg", "ldg_words"), at);
+static GlobalSpan load(void *to, u64 address, int bytes, Site s) {
   const size_t n = static_cast<size_t>(bytes);
   const GlobalSpan span = global_at(address, n, n, s);
   count_global(s, &address, 1, bytes);
   memset(to, 0xff, n);
-  if (!span) return;
+  if (!span) return span;
   global_touch(*span.region, span.offset, n, ordinary(false, s));
   memcpy(to, span.bytes, n);
+  return span;
 }
 
-void store_global(u64 address, const void *from, int bytes, site at) {
-  const Site s = site_of(sized(bytes, "stg", "stg_pair", "stg_words"), at);
+static void store(u64 address, const void *from, int bytes, Site s) {
   const size_t n = static_cast<size_t>(bytes);
   const GlobalSpan span = global_at(address, n, n, s);
   count_global(s, &address, 1, bytes);
   if (!span) return;
   global_touch(*span.region, span.offset, n, ordinary(true, s));
   if (span.region->use != Use::INPUT) memcpy(span.bytes, from, n);
+}
+
+void load_global(void *to, u64 address, int bytes, site at) {
+  load(to, address, bytes, site_of(sized(bytes, "ldg", "ldg", "ldg_words"), at));
+}
+
+void store_global(u64 address, const void *from, int bytes, site at) {
+  store(address, from, bytes, site_of(sized(bytes, "stg", "stg_pair", "stg_words"), at));
+}
+
+// ld.global.nc: whatever a grid may write is none of its business, written yet or not.
+void load_global_stream(void *to, u64 address, int bytes, site at) {
+  const Site s = site_of("ldg_words_stream", at);
+  const GlobalSpan span = load(to, address, bytes, s);
+  if (span && span.region->use != Use::INPUT)
+    find(Kind::RACE, s, 0,
+         "a read of %s, which the grid may write: for memory that nobody writes while it runs",
+         place(*span.region, static_cast<int64_t>(span.offset)).c_str());
+}
+
+void store_global_stream(u64 address, const void *from, int bytes, site at) {
+  store(address, from, bytes, site_of("stg_words_stream", at));
 }
 
 } // namespace loom_engine

@@ -114,22 +114,37 @@ static int64_t row_end(const Box &box, bool store) {
   return std::min(static_cast<int64_t>(box.x) + box.shape.box[0], edge);
 }
 
-// The part of the box that lies in the tensor, checked as access `a` of global memory. The box is
-// at `offset` of a shared memory.
-static std::vector<Move> moves_of(const Box &box, u32 offset, const Access &a) {
-  std::vector<Move> moves;
+namespace {
+
+struct Row {               // of a box: what lies in the tensor, and in a region of global memory
+  u32 number, from, bytes; // in the box; in its row
+  GlobalSpan global;
+};
+
+} // namespace
+
+static std::vector<Row> rows_of(const Box &box, bool store, Site site) {
+  std::vector<Row> rows;
   const TensorShape &s = box.shape;
-  const int64_t first = std::max<int64_t>(box.x, 0), end = row_end(box, a.write);
+  const int64_t first = std::max<int64_t>(box.x, 0), end = row_end(box, store);
   for (u32 j = 0; j < s.box[1] && first < end; j++) {
     const int64_t y = static_cast<int64_t>(box.y) + j;
     if (y < 0 || y >= static_cast<int64_t>(s.size[1])) continue;
     const u32 bytes = static_cast<u32>(2 * (end - first));
     const u64 at = s.address + static_cast<u64>(y) * s.stride + 2 * static_cast<u64>(first);
-    const GlobalSpan row = global_at(at, bytes, 2, a.by.site);
-    if (!row) continue;
-    global_touch(*row.region, row.offset, bytes, a);
-    add_row(&moves, box, offset + j * box.pitch(), static_cast<u32>(2 * (first - box.x)), bytes,
-            row.bytes);
+    const GlobalSpan row = global_at(at, bytes, 2, site);
+    if (row) rows.push_back({j, static_cast<u32>(2 * (first - box.x)), bytes, row});
+  }
+  return rows;
+}
+
+// The part of the box that lies in the tensor, checked as access `a` of global memory. The box is
+// at `offset` of a shared memory.
+static std::vector<Move> moves_of(const Box &box, u32 offset, const Access &a) {
+  std::vector<Move> moves;
+  for (const Row &r : rows_of(box, a.write, a.by.site)) {
+    global_touch(*r.global.region, r.global.offset, r.bytes, a);
+    add_row(&moves, box, offset + r.number * box.pitch(), r.from, r.bytes, r.global.bytes);
   }
   return moves;
 }
@@ -224,20 +239,63 @@ void prefetch_tensor_map(const ::tensor_map *map, site at) {
   decode(map, &shape, one_thread("prefetch_tensor_map", at));
 }
 
-void tma_load_2d(u32 dst, const ::tensor_map *map, int x, int y, u32 bar, u16 mask, site at) {
-  const Site s = one_thread(mask ? "tma_load_2d_multicast" : "tma_load_2d", at);
+static void load_box(u32 dst, const ::tensor_map *map, int x, int y, u32 bar, u16 mask, Site s) {
   Box box = {{}, x, y};
   if (!decode(map, &box.shape, s)) return;
   site_info(s).count.bytes += box.bytes();
   load(box, dst, bar, mask, s);
 }
 
-void tma_store_2d(const ::tensor_map *map, u32 src, int x, int y, site at) {
-  const Site s = one_thread("tma_store_2d", at);
+static void store_box(const ::tensor_map *map, u32 src, int x, int y, Site s) {
   Box box = {{}, x, y};
   if (!decode(map, &box.shape, s)) return;
   site_info(s).count.bytes += box.bytes();
   store(box, src, s);
+}
+
+void tma_load_2d(u32 dst, const ::tensor_map *map, int x, int y, u32 bar, u16 mask, site at) {
+  load_box(dst, map, x, y, bar, mask,
+           one_thread(mask ? "tma_load_2d_multicast" : "tma_load_2d", at));
+}
+
+void tma_store_2d(const ::tensor_map *map, u32 src, int x, int y, site at) {
+  store_box(map, src, x, y, one_thread("tma_store_2d", at));
+}
+
+// ---- with L2 in mind: nothing here has an effect on what a kernel computes ----
+
+u64 l2_policy(eviction order) {
+  return order == eviction::first ? 0x12f0000000000000
+         : order == eviction::last
+             ? 0x14f0000000000000
+             : 0x16f0000000000000; // what nvcc makes of createpolicy for sm_90a
+}
+
+static bool check_policy(u64 policy, Site s) {
+  for (eviction order : {eviction::first, eviction::last, eviction::normal})
+    if (policy == l2_policy(order)) return true;
+  find(Kind::DESCRIPTOR, s, 0, "0x%llx is no L2 policy: l2_evict_first, _last or _normal makes one",
+       policy);
+  return false;
+}
+
+void tma_load_2d_hint(u32 dst, const ::tensor_map *map, int x, int y, u32 bar, u16 mask, u64 policy,
+                      site at) {
+  const Site s = one_thread(mask ? "tma_load_2d_multicast_hint" : "tma_load_2d_hint", at);
+  if (check_policy(policy, s)) load_box(dst, map, x, y, bar, mask, s);
+}
+
+void tma_store_2d_hint(const ::tensor_map *map, u32 src, int x, int y, u64 policy, site at) {
+  const Site s = one_thread("tma_store_2d_hint", at);
+  if (check_policy(policy, s)) store_box(map, src, x, y, s);
+}
+
+// The place of the box as for a load. No read in the sense of races or of grid_dep_wait: it ends in L2,
+// which every later write goes through.
+void tma_prefetch_2d(const ::tensor_map *map, int x, int y, site at) {
+  const Site s = one_thread("tma_prefetch_2d", at);
+  Box box = {{}, x, y};
+  if (decode(map, &box.shape, s) && check_place(box, false, s)) rows_of(box, false, s);
 }
 
 } // namespace loom_engine

@@ -140,11 +140,45 @@ template <int n, class T> LOOM_FN void stg_words(gptr<T> p, i64 i, words<n> v) {
   typedef typename loom_vector<n>::type vector;
   *reinterpret_cast<vector *>(p + i) = *reinterpret_cast<vector *>(&v);
 }
+// The same for what is read once, and of memory that nobody writes while the grid runs: it takes no place in L1.
+template <int n, class T> LOOM_FN words<n> ldg_words_stream(gptr<const T> p, i64 i) {
+  words<n> v;
+#define LOOM_LD_STREAM "ld.global.nc.L1::no_allocate"
+  if constexpr (n == 1)
+    asm volatile(LOOM_LD_STREAM ".u32 %0, [%1];" : "=r"(v.w[0]) : "l"(p + i) : "memory");
+  else if constexpr (n == 2)
+    asm volatile(LOOM_LD_STREAM ".v2.u32 {%0,%1}, [%2];"
+                 : "=r"(v.w[0]), "=r"(v.w[1])
+                 : "l"(p + i)
+                 : "memory");
+  else
+    asm volatile(LOOM_LD_STREAM ".v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(p + i)
+                 : "memory");
+#undef LOOM_LD_STREAM
+  return v;
+}
+// The same for what is not soon read again: the first that the caches give up.
+template <int n, class T> LOOM_FN void stg_words_stream(gptr<T> p, i64 i, words<n> v) {
+  if constexpr (n == 1)
+    asm volatile("st.global.cs.u32 [%0], %1;" ::"l"(p + i), "r"(v.w[0]) : "memory");
+  else if constexpr (n == 2)
+    asm volatile("st.global.cs.v2.u32 [%0], {%1,%2};" ::"l"(p + i), "r"(v.w[0]), "r"(v.w[1])
+                 : "memory");
+  else
+    asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p + i), "r"(v.w[0]), "r"(v.w[1]),
+                 "r"(v.w[2]), "r"(v.w[3])
+                 : "memory");
+}
 
 // The array of T that begins `bytes` after p.
 template <class T, class U> LOOM_FN gptr<T> gptr_at(gptr<U> p, i64 bytes) {
   return (T *)((char *)p + bytes); // const or not is for T to say
 }
+
+// Bytes that p lies past a multiple of 16.
+template <class T> LOOM_FN int gptr_past_16(gptr<T> p) { return (int)((u64)p & 15); }
 
 // ---- global memory that CTAs share: counters, flags, sums ----------------------------------------
 

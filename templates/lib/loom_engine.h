@@ -35,6 +35,7 @@ enum class number { f16, bf16 };
 enum class copy_kind { bytes4 = 4, bytes8 = 8, bytes16 = 16 };
 enum class shuffle { index, exclusive_or };
 enum class atomic { add, inc, exchange };
+enum class eviction { first, last, normal };
 enum class order { relaxed, acquire, release, acq_rel };
 
 // threads and grid
@@ -56,6 +57,8 @@ u16 from_float(number type, float x); // to nearest even
 // memory: `bytes` at a global address / a shared address of this CTA / of the cluster
 void load_global(void *to, u64 address, int bytes, site at);
 void store_global(u64 address, const void *from, int bytes, site at);
+void load_global_stream(void *to, u64 address, int bytes, site at); // of what nobody writes
+void store_global_stream(u64 address, const void *from, int bytes, site at);
 u32 atom_global(atomic op, order sem, u64 address, u32 value, site at);
 void red_global_f32(u64 address, float value, site at);
 u32 load_global_ordered(order sem, u64 address, site at);
@@ -95,6 +98,11 @@ bool mbar_try(u32 bar, u32 parity, site at);
 void prefetch_tensor_map(const tensor_map *map, site at);
 void tma_load_2d(u32 dst, const tensor_map *map, int x, int y, u32 bar, u16 mask, site at);
 void tma_store_2d(const tensor_map *map, u32 src, int x, int y, site at);
+u64 l2_policy(eviction order); // what the functions that take a policy accept
+void tma_load_2d_hint(u32 dst, const tensor_map *map, int x, int y, u32 bar, u16 mask, u64 policy,
+                      site at);
+void tma_store_2d_hint(const tensor_map *map, u32 src, int x, int y, u64 policy, site at);
+void tma_prefetch_2d(const tensor_map *map, int x, int y, site at);
 void bulk_load(u32 dst, u64 src, u32 bytes, u32 bar, site at);
 void bulk_store(u64 dst, u32 src, u32 bytes, site at);
 void bulk_push(u32 dst, u32 src, u32 bytes, u32 bar, site at);

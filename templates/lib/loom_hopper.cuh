@@ -36,6 +36,11 @@ LOOM_FN void mbar_arrive_cluster(u32 cluster_bar) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(cluster_bar)
                : "memory");
 }
+// The same, for who has only read: hands a slot back, makes no writes known. The one above waits for all of
+// the thread's memory traffic first, some 1000 clocks.
+LOOM_FN void mbar_arrive_peer(u32 cluster_bar) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_bar) : "memory");
+}
 // Is the phase of this parity complete?
 LOOM_FN bool mbar_try(u32 bar, u32 parity) {
   u32 done;
@@ -105,6 +110,45 @@ LOOM_FN void tma_store_2d(const tensor_map *map, u32 src, int x, int y) {
       "r"(src), "r"(x), "r"(y)
       : "memory");
 }
+
+// How long L2 is to keep what an access touches: a policy, made by one of these alone.
+#define LOOM_L2_POLICY(name, priority)                                                             \
+  LOOM_FN u64 name() {                                                                             \
+    u64 policy;                                                                                    \
+    asm("createpolicy.fractional." priority ".b64 %0, 1.0;" : "=l"(policy));                       \
+    return policy;                                                                                 \
+  }
+LOOM_L2_POLICY(l2_evict_first, "L2::evict_first")
+LOOM_L2_POLICY(l2_evict_last, "L2::evict_last")
+LOOM_L2_POLICY(l2_evict_normal, "L2::evict_normal")
+#undef LOOM_L2_POLICY
+// The loads and the store above, with a policy.
+LOOM_FN void tma_load_2d_hint(u32 dst, const tensor_map *map, int x, int y, u32 bar, u64 policy) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(dst),
+               "l"(map), "r"(x), "r"(y), "r"(bar), "l"(policy)
+               : "memory");
+}
+LOOM_FN void tma_load_2d_multicast_hint(u32 dst, const tensor_map *map, int x, int y, u32 bar,
+                                        u16 mask, u64 policy) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5, %6;" ::"r"(dst),
+               "l"(map), "r"(x), "r"(y), "r"(bar), "h"(mask), "l"(policy)
+               : "memory");
+}
+LOOM_FN void tma_store_2d_hint(const tensor_map *map, u32 src, int x, int y, u64 policy) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+               "[%0, {%2, %3}], [%1], %4;" ::"l"(map),
+               "r"(src), "r"(x), "r"(y), "l"(policy)
+               : "memory");
+}
+// Brings the box at (x, y), as a load would find it, into L2. Nobody is told when it is there.
+LOOM_FN void tma_prefetch_2d(const tensor_map *map, int x, int y) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map), "r"(x),
+               "r"(y)
+               : "memory");
+}
+
 LOOM_FN void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Until at most `pending` of this thread's store groups still read their shared memory.
 template <int pending> LOOM_FN void tma_store_wait_read() {

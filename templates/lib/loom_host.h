@@ -53,6 +53,10 @@ template <class T, class U> LOOM_FN gptr<T> gptr_at(gptr<U> p, i64 bytes) {
   return loom_address::to<T>(loom_address::of(p, 0) + (u64)bytes);
 }
 
+template <class T> LOOM_FN int gptr_past_16(gptr<T> p) {
+  return (int)(loom_address::of(p, 0) & 15);
+}
+
 template <class T> struct loom_number;
 template <> struct loom_number<f16> { static constexpr auto type = loom_engine::number::f16; };
 template <> struct loom_number<bf16> { static constexpr auto type = loom_engine::number::bf16; };
@@ -125,6 +129,14 @@ template <int n, class T> LOOM_FN words<n> ldg_words(gptr<const T> p, i64 i, LOO
 }
 template <int n, class T> LOOM_FN void stg_words(gptr<T> p, i64 i, words<n> v, LOOM_AT) {
   loom_engine::store_global(loom_address::of(p, i), &v, sizeof v, at);
+}
+template <int n, class T> LOOM_FN words<n> ldg_words_stream(gptr<const T> p, i64 i, LOOM_AT) {
+  words<n> v;
+  loom_engine::load_global_stream(&v, loom_address::of(p, i), sizeof v, at);
+  return v;
+}
+template <int n, class T> LOOM_FN void stg_words_stream(gptr<T> p, i64 i, words<n> v, LOOM_AT) {
+  loom_engine::store_global_stream(loom_address::of(p, i), &v, sizeof v, at);
 }
 
 LOOM_FN u32 atom_add(gptr<u32> p, i64 i, u32 v, LOOM_AT) {
@@ -271,6 +283,7 @@ LOOM_FN void mbar_inval(u32 bar, LOOM_AT) { loom_engine::mbar_inval(bar, at); }
 LOOM_FN void fence_mbar_init(LOOM_AT) { loom_engine::fence_mbar_init(at); }
 LOOM_FN void mbar_arrive(u32 bar, LOOM_AT) { loom_engine::mbar_arrive(bar, false, at); }
 LOOM_FN void mbar_arrive_cluster(u32 bar, LOOM_AT) { loom_engine::mbar_arrive(bar, true, at); }
+LOOM_FN void mbar_arrive_peer(u32 bar, LOOM_AT) { loom_engine::mbar_arrive(bar, true, at); }
 LOOM_FN void mbar_expect_tx(u32 bar, u32 bytes, LOOM_AT) {
   loom_engine::mbar_expect_tx(bar, bytes, true, at);
 }
@@ -301,6 +314,23 @@ LOOM_FN void tma_load_2d_multicast(u32 dst, const tensor_map *map, int x, int y,
 }
 LOOM_FN void tma_store_2d(const tensor_map *map, u32 src, int x, int y, LOOM_AT) {
   loom_engine::tma_store_2d(map, src, x, y, at);
+}
+LOOM_FN u64 l2_evict_first() { return loom_engine::l2_policy(loom_engine::eviction::first); }
+LOOM_FN u64 l2_evict_last() { return loom_engine::l2_policy(loom_engine::eviction::last); }
+LOOM_FN u64 l2_evict_normal() { return loom_engine::l2_policy(loom_engine::eviction::normal); }
+LOOM_FN void tma_load_2d_hint(u32 dst, const tensor_map *map, int x, int y, u32 bar, u64 policy,
+                              LOOM_AT) {
+  loom_engine::tma_load_2d_hint(dst, map, x, y, bar, 0, policy, at);
+}
+LOOM_FN void tma_load_2d_multicast_hint(u32 dst, const tensor_map *map, int x, int y, u32 bar,
+                                        u16 mask, u64 policy, LOOM_AT) {
+  loom_engine::tma_load_2d_hint(dst, map, x, y, bar, mask, policy, at);
+}
+LOOM_FN void tma_store_2d_hint(const tensor_map *map, u32 src, int x, int y, u64 policy, LOOM_AT) {
+  loom_engine::tma_store_2d_hint(map, src, x, y, policy, at);
+}
+LOOM_FN void tma_prefetch_2d(const tensor_map *map, int x, int y, LOOM_AT) {
+  loom_engine::tma_prefetch_2d(map, x, y, at);
 }
 template <class T>
 LOOM_FN void bulk_load(u32 dst, gptr<const T> p, i64 i, u32 bytes, u32 bar, LOOM_AT) {

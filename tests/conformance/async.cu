@@ -138,8 +138,15 @@ CASE(bulk_store__runs) {
 // x has to be a multiple of 16 bytes; elsewhere a load is an illegal instruction (H200).
 LOOM_FN int eights(int x) { return x & ~7; }
 
+// The boxes plainly; with policies in turn; or plainly, when they have been asked into L2.
+enum : int { PLAIN, HINT, PREFETCH };
+LOOM_FN u64 policy_of(int i) {
+  return i % 3 == 0 ? l2_evict_first() : i % 3 == 1 ? l2_evict_last() : l2_evict_normal();
+}
+
 // Boxes inside, over each edge, over two at once, and wholly outside, each at 4 KiB of its own. What
 // follows a box is looked at too.
+template <int how = PLAIN>
 LOOM_FN void load_boxes(const tensor_map *map, gptr<u32> out, int w, int h, int box_w, int box_h) {
   const int x[] = {0, -8, 8, eights(w - 3), 16, eights(w - 9), -box_w, 24},
             y[] = {0, 2, -3, 1, h - 4, h - 1, 0, -100};
@@ -156,7 +163,13 @@ LOOM_FN void load_boxes(const tensor_map *map, gptr<u32> out, int w, int h, int 
   if (thread() == 0) {
     mbar_expect_tx(bar, 8 * 4 * words);
     UNROLL
-    for (int i = 0; i < 8; i++) tma_load_2d(at + 4096 * i, map, x[i], y[i], bar);
+    for (int i = 0; i < 8; i++) {
+      if constexpr (how == PREFETCH) tma_prefetch_2d(map, x[i], y[i]);
+      if constexpr (how == HINT)
+        tma_load_2d_hint(at + 4096 * i, map, x[i], y[i], bar, policy_of(i));
+      else
+        tma_load_2d(at + 4096 * i, map, x[i], y[i], bar);
+    }
   }
   stg<u32>(out, thread(), await(bar, 0));
   ROLLED
@@ -167,9 +180,24 @@ CASE_MAP(tma_load_2d__swizzle_32) { load_boxes(&map, out, 40, 20, 16, 16); }
 CASE_MAP(tma_load_2d__swizzle_64) { load_boxes(&map, out, 100, 20, 32, 16); }
 CASE_MAP(tma_load_2d__swizzle_128) { load_boxes(&map, out, 100, 20, 64, 16); }
 CASE_MAP(tma_load_2d__narrow) { load_boxes(&map, out, 40, 20, 32, 16); } // 64 bytes of 128
+CASE_MAP(tma_load_2d_hint__plain) { load_boxes<HINT>(&map, out, 40, 20, 24, 12); }
+CASE_MAP(tma_load_2d_hint__swizzle_128) { load_boxes<HINT>(&map, out, 100, 20, 64, 16); }
+CASE_MAP(tma_prefetch_2d__plain) { load_boxes<PREFETCH>(&map, out, 40, 20, 24, 12); }
+CASE_MAP(tma_prefetch_2d__swizzle_128) { load_boxes<PREFETCH>(&map, out, 100, 20, 64, 16); }
+// What a policy is: the CPU device takes these alone.
+CASE(l2_policy__values) {
+  if (thread() != 0) return;
+  const u64 policies[] = {l2_evict_first(), l2_evict_last(), l2_evict_normal()};
+  UNROLL
+  for (int i = 0; i < 3; i++) {
+    stg<u32>(out, 2 * i, (u32)policies[i]);
+    stg<u32>(out, 2 * i + 1, (u32)(policies[i] >> 32));
+  }
+}
 
 // Boxes over the right and the lower edge and inside; the tensor is out. A store at a negative place
 // is an illegal instruction (H200).
+template <int how = PLAIN>
 LOOM_FN void store_boxes(const tensor_map *map, gptr<const u32> in, int w, int h, int box_w,
                          int box_h) {
   const int x[] = {0, eights(w - 7), 8, eights(w - box_w + 9), 24};
@@ -181,7 +209,10 @@ LOOM_FN void store_boxes(const tensor_map *map, gptr<const u32> in, int w, int h
   if (thread() != 0) return;
   UNROLL
   for (int i = 0; i < 5; i++) {
-    tma_store_2d(map, at + 4096 * i, x[i], y[i]);
+    if constexpr (how == HINT)
+      tma_store_2d_hint(map, at + 4096 * i, x[i], y[i], policy_of(i));
+    else
+      tma_store_2d(map, at + 4096 * i, x[i], y[i]);
     tma_store_commit();
   }
   tma_store_wait_read<1>();
@@ -191,3 +222,5 @@ CASE_MAP(tma_store_2d__plain) { store_boxes(&map, in, 116, 48, 24, 12); }
 CASE_MAP(tma_store_2d__swizzle_32) { store_boxes(&map, in, 116, 60, 16, 16); }
 CASE_MAP(tma_store_2d__swizzle_64) { store_boxes(&map, in, 116, 60, 32, 16); }
 CASE_MAP(tma_store_2d__swizzle_128) { store_boxes(&map, in, 196, 60, 64, 16); }
+CASE_MAP(tma_store_2d_hint__plain) { store_boxes<HINT>(&map, in, 116, 48, 24, 12); }
+CASE_MAP(tma_store_2d_hint__swizzle_128) { store_boxes<HINT>(&map, in, 196, 60, 64, 16); }

@@ -67,6 +67,17 @@ CASE(mbar_arrive_cluster__all) {
   stg<u32>(out, at_cta(64) + 32 + thread(), mbar_try(bar, 1));
   cluster_sync();
 }
+CASE(mbar_arrive_peer__all) {
+  u32 bar = smem_base(), size = cluster_size();
+  init_bar(bar, 3 * size);
+  cluster_sync();
+  if (thread() < (int)size)
+    for (int i = 0; i < 3; i++) mbar_arrive_peer(map_shared(bar, thread()));
+  bool done = await(bar, 0);
+  stg<u32>(out, at_cta(64) + thread(), done);
+  stg<u32>(out, at_cta(64) + 32 + thread(), mbar_try(bar, 1));
+  cluster_sync();
+}
 // A word goes round by stores and arrivals: each CTA hands on what it got, plus its own.
 CASE(mbar_wait_cluster__chain) {
   u32 bar = smem_base(), at = bar + 64, rank = cluster_rank(), size = cluster_size();
@@ -139,6 +150,25 @@ CASE_MAP(tma_load_2d_multicast__subsets) {
     if (rank == 0) tma_load_2d_multicast(at, &map, 0, 3, bar, 0xa);
     if (rank == 2) tma_load_2d_multicast(at + 1024, &map, -8, 5, bar, 0xf);
     if (rank == 3) tma_load_2d_multicast(at + 2048, &map, 64, 14, bar, 0x1);
+  }
+  bool done = await(bar, 0);
+  if (done) mbar_wait_cluster(bar, 0);
+  stg<u32>(out, at_cta(800) + thread(), done);
+  if (done) dump(out, at_cta(800) + 32, at, 3 * 256);
+  cluster_sync();
+}
+CASE_MAP(tma_load_2d_multicast_hint__subsets) {
+  u32 bar = smem_base(), at = bar + 1024, rank = cluster_rank();
+  const u32 box = 64 * 8 * 2;
+  clear(at, 3 * 256);
+  init_bar(bar, 1);
+  fence_proxy_async();
+  cluster_sync();
+  if (thread() == 0) {
+    mbar_expect_tx(bar, rank == 1 || rank == 2 ? 2 * box : box);
+    if (rank == 0) tma_load_2d_multicast_hint(at, &map, 8, 2, bar, 0x2, l2_evict_first());
+    if (rank == 1) tma_load_2d_multicast_hint(at + 1024, &map, 64, 15, bar, 0xf, l2_evict_last());
+    if (rank == 3) tma_load_2d_multicast_hint(at + 2048, &map, -8, -1, bar, 0x4, l2_evict_normal());
   }
   bool done = await(bar, 0);
   if (done) mbar_wait_cluster(bar, 0);

@@ -20,6 +20,7 @@
   F(k0, mn0) F(mn0, k0) F(mn0, mn0) F(k128, mn64) \
   F(mn32, k0) F(k64, k128) F(mn0, mn128)
 #define CONFORM_EACH_B(F) F(k64) F(k32) F(k0) F(mn128) F(mn64) F(mn32) F(mn0)
+#define CONFORM_EACH_BLOCKS(F) F(8) F(40) F(88) F(136) F(176) F(200) F(248)
 #define CONFORM_EACH_BF16(F) F(8) F(48) F(104) F(256)
 // clang-format on
 #endif
@@ -59,7 +60,12 @@ ROW(ldg_words__1, IN_BITS, 1, 32, 1, 0, 48, 40, "ldg_words stg_words")
 ROW(ldg_words__2, IN_BITS, 1, 32, 1, 0, 80, 72, "ldg_words stg_words")
 ROW(ldg_words__4, IN_BITS, 1, 32, 1, 0, 144, 136, "ldg_words stg_words")
 ROW(ldg_words__4_float, IN_BITS, 1, 32, 1, 0, 144, 136, "ldg_words stg_words")
+ROW(ldg_words_stream__1, IN_BITS, 1, 32, 1, 0, 48, 40, "ldg_words_stream stg_words_stream")
+ROW(ldg_words_stream__2, IN_BITS, 1, 32, 1, 0, 80, 72, "ldg_words_stream stg_words_stream")
+ROW(ldg_words_stream__4, IN_BITS, 1, 32, 1, 0, 144, 136, "ldg_words_stream stg_words_stream")
+ROW(ldg_words_stream__4_float, IN_BITS, 1, 32, 1, 0, 144, 136, "ldg_words_stream stg_words_stream")
 ROW(gptr_at__back, IN_BITS, 1, 32, 1, 0, 32, 32, "gptr_at")
+ROW(gptr_past_16__all, IN_BITS, 1, 32, 1, 0, 32, 64, "gptr_past_16 gptr_at")
 ROW(atom_add__relaxed, IN_BITS, 1, 64, 1, 0, 16, 16, "atom_add")
 ROW(atom_add__acq_rel, IN_BITS, 1, 64, 1, 0, 16, 16, "atom_add_acq_rel")
 ROW(atom_inc__relaxed, IN_BITS, 1, 64, 1, 0, 4, 20, "atom_inc")
@@ -120,6 +126,16 @@ ROW_MAP(tma_load_2d__swizzle_128, IN_BITS, 1, 64, 1, 34816, 1048, 8256,
         "tma_load_2d prefetch_tensor_map", 0, 32, 100, 20, 208, 64, 16, 128)
 ROW_MAP(tma_load_2d__narrow, IN_BITS, 1, 64, 1, 34816, 488, 4160, "tma_load_2d prefetch_tensor_map",
         0, 32, 40, 20, 96, 32, 16, 128)
+ROW_MAP(tma_load_2d_hint__plain, IN_BITS, 1, 64, 1, 34816, 488, 2368,
+        "tma_load_2d_hint l2_evict_first l2_evict_last l2_evict_normal", 0, 32, 40, 20, 96, 24, 12,
+        0)
+ROW_MAP(tma_load_2d_hint__swizzle_128, IN_BITS, 1, 64, 1, 34816, 1048, 8256, "tma_load_2d_hint", 0,
+        32, 100, 20, 208, 64, 16, 128)
+ROW_MAP(tma_prefetch_2d__plain, IN_BITS, 1, 64, 1, 34816, 488, 2368, "tma_prefetch_2d", 0, 32, 40,
+        20, 96, 24, 12, 0)
+ROW_MAP(tma_prefetch_2d__swizzle_128, IN_BITS, 1, 64, 1, 34816, 1048, 8256, "tma_prefetch_2d", 0,
+        32, 100, 20, 208, 64, 16, 128)
+ROW(l2_policy__values, IN_BITS, 1, 32, 1, 0, 4, 8, "l2_evict_first l2_evict_last l2_evict_normal")
 ROW_MAP(tma_store_2d__plain, IN_BITS, 1, 64, 1, 20480, 5120, 3280,
         "tma_store_2d tma_store_commit tma_store_wait_read tma_store_wait", 1, 64, 116, 48, 272, 24,
         12, 0)
@@ -132,6 +148,10 @@ ROW_MAP(tma_store_2d__swizzle_64, IN_BITS, 1, 64, 1, 20480, 5120, 4096,
 ROW_MAP(tma_store_2d__swizzle_128, IN_BITS, 1, 64, 1, 20480, 5120, 6256,
         "tma_store_2d tma_store_commit tma_store_wait_read tma_store_wait", 1, 64, 196, 60, 416, 64,
         16, 128)
+ROW_MAP(tma_store_2d_hint__plain, IN_BITS, 1, 64, 1, 20480, 5120, 3280, "tma_store_2d_hint", 1, 64,
+        116, 48, 272, 24, 12, 0)
+ROW_MAP(tma_store_2d_hint__swizzle_128, IN_BITS, 1, 64, 1, 20480, 5120, 6256, "tma_store_2d_hint",
+        1, 64, 196, 60, 416, 64, 16, 128)
 
 // cluster.cu
 ROW(cluster_rank__all, IN_BITS, 8, 32, 4, 0, 4, 16, "cluster_rank cluster_size")
@@ -140,6 +160,7 @@ ROW(ldc_words__neighbour, IN_BITS, 8, 32, 4, 1024, 1024, 1792,
 ROW(stc_words__neighbour, IN_BITS, 4, 32, 4, 2048, 512, 1024, "stc_words map_shared cluster_sync")
 ROW(map_shared__own, IN_BITS, 4, 32, 2, 1024, 128, 256, "map_shared ldc_words")
 ROW(mbar_arrive_cluster__all, IN_BITS, 4, 32, 4, 1024, 4, 256, "mbar_arrive_cluster")
+ROW(mbar_arrive_peer__all, IN_BITS, 4, 32, 4, 1024, 4, 256, "mbar_arrive_peer")
 ROW(mbar_wait_cluster__chain, IN_BITS, 4, 32, 4, 1024, 128, 128,
     "mbar_wait_cluster mbar_arrive_cluster stc_words")
 ROW(st_async__1, IN_BITS, 4, 32, 2, 1024, 128, 640, "st_async")
@@ -148,6 +169,8 @@ ROW(st_async__4, IN_BITS, 4, 32, 2, 1024, 512, 640, "st_async")
 ROW(bulk_push__neighbour, IN_BITS, 4, 32, 4, 4096, 1024, 1152, "bulk_push")
 ROW_MAP(tma_load_2d_multicast__subsets, IN_BITS, 4, 32, 4, 4096, 1056, 3200,
         "tma_load_2d_multicast", 0, 32, 100, 20, 208, 64, 8, 128)
+ROW_MAP(tma_load_2d_multicast_hint__subsets, IN_BITS, 4, 32, 4, 4096, 1056, 3200,
+        "tma_load_2d_multicast_hint", 0, 32, 100, 20, 208, 64, 8, 128)
 ROW_MAP(tma_load_2d__in_a_cluster, IN_BITS, 4, 32, 2, 2048, 1056, 1152, "tma_load_2d", 0, 32, 100,
         20, 208, 64, 8, 128)
 
@@ -191,5 +214,37 @@ ROW(wgmma_f16_rs__cleared, IN_F16, 1, 128, 1, 81920, 28672, 2048, "wgmma_f16_rs"
 ROW(wgmma__stride_2048, IN_F16, 1, 128, 1, 81920, 28672, 4096, "wgmma smem_desc")
 ROW(wgmma_wait__one_pending, IN_F16, 1, 128, 1, 81920, 28672, 8192, "wgmma_wait wgmma_commit")
 ROW(wgmma__two_warpgroups, IN_F16, 1, 256, 1, 81920, 28672, 8192, "wgmma warpgroup_index")
+
+// blocks.cu
+#define ROW_F32(name, n, words) ROW(name, IN_F16, 1, 128, 1, 81920, 28672, 64 * n, words)
+#define ROW_F16(name, n, words) ROW(name, IN_F16, 1, 128, 1, 81920, 28672, 32 * n, words)
+#define ROW_BLOCKS(n)                                                                              \
+  ROW_F32(wgmma__n##n##_blocks_b, n, "wgmma smem_desc")                                            \
+  ROW_F32(wgmma__n##n##_blocks_a, n, "wgmma smem_desc")                                            \
+  ROW_F32(wgmma__n##n##_blocks_ab, n, "wgmma smem_desc")                                           \
+  ROW_F32(wgmma_rs__n##n##_blocks, n, "wgmma_rs smem_desc")                                        \
+  ROW_F16(wgmma_f16__n##n##_blocks_b, n, "wgmma_f16 smem_desc")                                    \
+  ROW_F16(wgmma_f16__n##n##_blocks_a, n, "wgmma_f16 smem_desc")                                    \
+  ROW_F16(wgmma_f16__n##n##_blocks_ab, n, "wgmma_f16 smem_desc")                                   \
+  ROW_F16(wgmma_f16_rs__n##n##_blocks, n, "wgmma_f16_rs smem_desc")
+CONFORM_EACH_BLOCKS(ROW_BLOCKS)
+#undef ROW_BLOCKS
+ROW_F32(wgmma__n248_blocks_k128, 248, "wgmma smem_desc")
+ROW_F16(wgmma_f16__n200_blocks_k128, 200, "wgmma_f16 smem_desc")
+ROW_F32(wgmma__n136_blocks_k32, 136, "wgmma smem_desc")
+ROW(wgmma__bf16_n88_blocks, IN_BF16, 1, 128, 1, 81920, 28672, 64 * 88, "wgmma smem_desc")
+ROW_F32(wgmma__n88_from_block_2, 88, "wgmma smem_desc")
+ROW_F32(wgmma__n136_from_block_1, 136, "wgmma smem_desc")
+ROW_F32(wgmma__n248_from_k_2, 248, "wgmma smem_desc")
+ROW_F32(wgmma__n40_from_block_3_k_3, 40, "wgmma smem_desc")
+ROW_F32(wgmma__n176_from_a_block_1, 176, "wgmma smem_desc")
+ROW_F32(wgmma__n8_from_a_block_1_k_1, 8, "wgmma smem_desc")
+ROW_F32(wgmma__n88_from_both, 88, "wgmma smem_desc")
+ROW_F32(wgmma_rs__n88_from_block_1_k_1, 88, "wgmma_rs smem_desc")
+ROW_F16(wgmma_f16__n88_from_both, 88, "wgmma_f16 smem_desc")
+ROW_F16(wgmma_f16_rs__n136_from_block_1_k_2, 136, "wgmma_f16_rs smem_desc")
+ROW(wgmma__two_warpgroups_blocks, IN_F16, 1, 256, 1, 81920, 28672, 11264, "wgmma warpgroup_index")
+#undef ROW_F32
+#undef ROW_F16
 
 #endif // ROW

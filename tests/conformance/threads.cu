@@ -128,10 +128,25 @@ CASE(ldg_words__1) { move_words<1, f16>(in, out); }
 CASE(ldg_words__2) { move_words<2, bf16>(in, out); }
 CASE(ldg_words__4) { move_words<4, f16>(in, out); }
 CASE(ldg_words__4_float) { move_words<4, float>(in, out); }
+template <int n, class T> LOOM_FN void move_stream(gptr<const u32> in, gptr<u32> out) {
+  gptr<const T> from = gptr_at<const T>(in, 64);
+  gptr<T> to = gptr_at<T>(out, 32);
+  constexpr int step = 4 * n / (int)sizeof(T); // elements
+  stg_words_stream<n>(to, step * thread(), ldg_words_stream<n>(from, step * (31 - thread())));
+}
+CASE(ldg_words_stream__1) { move_stream<1, f16>(in, out); }
+CASE(ldg_words_stream__2) { move_stream<2, bf16>(in, out); }
+CASE(ldg_words_stream__4) { move_stream<4, f16>(in, out); }
+CASE(ldg_words_stream__4_float) { move_stream<4, float>(in, out); }
 CASE(gptr_at__back) {
   gptr<const f16> end = gptr_at<const f16>(in, 128);
   gptr<const u32> start = gptr_at<const u32>(end, -128);
   stg<u32>(out, thread(), ldg<u32>(start, thread()) ^ (u32)ldg<f16>(end, -1 - thread()).bits);
+}
+CASE(gptr_past_16__all) {
+  gptr<const f16> from = gptr_at<const f16>(in, 2 * thread());
+  stg<u32>(out, thread(), (u32)gptr_past_16(from));
+  stg<u32>(out, 32 + thread(), (u32)gptr_past_16(gptr_at<u32>(out, 4 * thread())));
 }
 
 // ---- atomics ---------------------------------------------------------------------------------------

@@ -23,9 +23,17 @@ template <int swizzle_, int major_> struct tile {
   static constexpr u32 leading = swizzle ? (k_major ? 16 : 32 * width) : 128;
   static constexpr int steps = !swizzle ? 1 : k_major ? width / 32 : 2;
   static constexpr u32 step = k_major ? 32 : 16 * width;
+  static constexpr u32 start = 0; // where the first step begins
+};
+// MN-major blocks of 64, tile_k long, one after the other, as TMA leaves a tile: a width that is no
+// multiple of 64 ends within the last. It begins `block` blocks and `k` steps of 16 into the tile.
+template <int tile_k, int block = 0, int k = 0> struct blocks : tile<128, MN_MAJOR> {
+  static constexpr u32 leading = 128 * tile_k;
+  static constexpr u32 start = block * leading + k * step;
+  static constexpr int steps = tile_k / 16 - k;
 };
 template <class Tile> LOOM_FN u64 desc_of(u32 addr, int k) {
-  return smem_desc<Tile::swizzle>(addr + k * Tile::step, Tile::leading, Tile::stride);
+  return smem_desc<Tile::swizzle>(addr + Tile::start + k * Tile::step, Tile::leading, Tile::stride);
 }
 template <class A, class B> constexpr int steps_of = A::steps < B::steps ? A::steps : B::steps;
 

@@ -205,6 +205,25 @@ void bulk(void **) { // in, over to the other CTA, and out
   cluster_sync();
 }
 
+void hinted(void **) { // a policy changes nothing, a prefetch neither
+  static const int corners[][2] = {{0, 0}, {-8, -5}, {200, 0}, {40, 100}};
+  const u64 policies[] = {l2_evict_first(), l2_evict_last(), l2_evict_normal()};
+  start_barrier(1);
+  if (threadIdx.x == 0) {
+    for (const auto &c : corners) tma_prefetch_2d(&maps[0][now], c[0], c[1]);
+    mbar_expect_tx(at(0), (u32)(inner() * 2 * 16));
+    tma_load_2d_hint(at(1024), &maps[0][now], 8, 5, at(0), policies[now % 3]);
+  }
+  mbar_wait(at(0), 0);
+  check(box_is(at(1024), 8, 5));
+  if (threadIdx.x != 0) return;
+  tma_store_2d_hint(&maps[1][now], at(1024), 8, 5, policies[(now + 1) % 3]);
+  tma_store_commit();
+  tma_store_wait<0>();
+  const size_t first = 2 * (5 * PITCH + 8), bytes = (size_t)(2 * inner() - 2);
+  check(memcmp(&region("to").bytes[first], &region("from").bytes[first], bytes) == 0);
+}
+
 // ---- wrong ones: copies ----
 
 void store_words() { // of a box
@@ -251,6 +270,31 @@ void load_no_fence(void **) {
     mbar_init(at(0), 1);
     tma_load_2d(at(1024), &maps[0][0], 0, 0, at(0));
   }
+}
+void load_no_policy(void **) {
+  start_barrier(1);
+  if (threadIdx.x == 0) tma_load_2d_hint(at(1024), &maps[0][0], 0, 0, at(0), 0);
+}
+void multicast_no_policy(void **) {
+  start_barrier(1);
+  if (threadIdx.x == 0)
+    tma_load_2d_multicast_hint(at(1024), &maps[0][0], 0, 0, at(0), 1, l2_evict_last() + 1);
+}
+void store_no_policy(void **) {
+  if (threadIdx.x == 0) tma_store_2d_hint(&maps[1][0], at(1024), 0, 0, l2_evict_first() << 1);
+}
+void prefetch_odd_x(void **) {
+  if (threadIdx.x == 0) tma_prefetch_2d(&maps[0][0], 3, 0);
+}
+void prefetch_not_a_map(void **) {
+  static tensor_map nothing;
+  if (threadIdx.x == 0) tma_prefetch_2d(&nothing, 0, 0);
+}
+void prefetch_past_end(void **) { // the map has a row that the memory has not
+  static tensor_map map;
+  check(!cpu::tensor_map_encode(
+      {region("from").address, {COLUMNS, ROWS + 1}, PITCH * 2, {32, 16}, 0}, &map));
+  if (threadIdx.x == 0) tma_prefetch_2d(&map, 0, ROWS - 8);
 }
 void store_unfenced(void **) {
   store_words();
@@ -327,12 +371,19 @@ const Case cases[] = {
     {"copies_in_groups", copies_in_groups, 32, 1, nullptr, ""},
     {"copies_arrive", copies_arrive, 64, 1, nullptr, ""},
     {"bulk", bulk, 32, 2, nullptr, ""},
+    {"hinted", hinted, 32, 1, nullptr, ""},
     {"load_unwaited", load_unwaited, 32, 1, "race", "wait for the mbarrier"},
     {"load_into_unread", load_into_unread, 64, 1, "race", "read"},
     {"load_lost", load_lost, 32, 1, "remote-after-exit", "nobody there waits"},
     {"load_misplaced", load_misplaced, 32, 1, "misaligned", "1024"},
     {"load_odd_x", load_odd_x, 32, 1, "misaligned", "x = 3"},
     {"load_not_a_map", load_not_a_map, 32, 1, "descriptor", "nothing encoded it"},
+    {"load_no_policy", load_no_policy, 32, 1, "descriptor", "0x0 is no L2 policy"},
+    {"multicast_no_policy", multicast_no_policy, 32, 1, "descriptor", "no L2 policy"},
+    {"store_no_policy", store_no_policy, 32, 1, "descriptor", "no L2 policy"},
+    {"prefetch_odd_x", prefetch_odd_x, 32, 1, "misaligned", "x = 3"},
+    {"prefetch_not_a_map", prefetch_not_a_map, 32, 1, "descriptor", "nothing encoded it"},
+    {"prefetch_past_end", prefetch_past_end, 32, 1, "out-of-bounds", "past the end"},
     {"load_no_fence", load_no_fence, 32, 1, "barrier", ""},
     {"store_unfenced", store_unfenced, 32, 1, "race", "fence_proxy_async"},
     {"store_unset", store_unset, 32, 1, "uninitialised", ""},

@@ -86,6 +86,11 @@ void after_wait(void **) {
   grid_dep_wait();
   ldg<f16>(array<const f16>("A"), 0);
 }
+void streams(void **) {
+  stg_words_stream<4>(words_of_ws(), 4, ldg_words_stream<4>(array<const f16>("A"), 8));
+}
+void streams_workspace(void **) { ldg_words_stream<2>(array<const u32>("ws"), 2); }
+void streams_crooked(void **) { stg_words_stream<4>(words_of_ws(), 2, {{1, 2, 3, 4}}); }
 void both_write(void **) { stg(words_of_ws(), 0, 1u); }
 
 // CTA 0 hands a word to CTA 1, by a flag.
@@ -143,6 +148,10 @@ const Case cases[] = {
     {"an address of no region", nobodys, 1, 1, 1, "out-of-bounds", "nobody"},
     {"a read before grid_dep_wait", too_early, 1, 1, 1, "before-grid-wait", "A[0][0]"},
     {"and one after it", after_wait, 1, 1, 1, nullptr, nullptr},
+    {"words in passing", streams, 1, 1, 1, nullptr, nullptr},
+    {"words in passing of what may be written", streams_workspace, 1, 1, 1, "race",
+     "nobody writes while it runs"},
+    {"words in passing, not aligned", streams_crooked, 1, 1, 1, "misaligned", "aligned to 16"},
     {"writes of two CTAs", both_write, 2, 1, 1, "race", "nothing orders the two"},
     {"a word handed over by release and acquire", handover<false, true>, 2, 32, 1, nullptr,
      nullptr},
