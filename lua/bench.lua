@@ -107,7 +107,7 @@ end
 -- The heats of a race, or on the CPU device all of it: true, false when interrupted, nil and why.
 function bench.heat(ctx, r)
   if ctx.backend.run then return verify(ctx, r) end
-  local steps = race.steps(#r.kernels)
+  local steps = race.steps(#r.kernels, ctx.opt)
   if steps == 0 then return r:heat() end
   local p = line_of(ctx, "bench " .. rank.title(r.problem), steps)
   local done, why = r:heat(p, heat_over(ctx, p))

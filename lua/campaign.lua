@@ -80,9 +80,9 @@ end
 
 -- ------------------------------------------------------------------------------- problems
 
-local function new(opt, ctx)
+local function new(opt, ctx, problems)
   local c = {
-    opt = opt, ctx = ctx, problems = select_.problems(opt), picks = picks.open(opt), store = done.open(ctx),
+    opt = opt, ctx = ctx, problems = problems, picks = picks.open(opt), store = done.open(ctx),
     run = ctx.common.run, rows = {}, best = {}, lost = {}, shown = 0, group = {}, count = 0, measured = 0, failed = 0,
     final_seconds = 0.0, final_heats = 0.0,
   }
@@ -139,7 +139,7 @@ local function remembered(c, problem)
   if not candidates then return nil end
   local known = c.store:problem(problem)
   if c.ctx.backend.run then return known:all(candidates) end
-  local rows = race.settled(known, candidates, race.processes(c.opt))
+  local rows = race.settled(known, candidates, c.opt)
   return rows and followed(c, problem, rows) and rows or nil
 end
 
@@ -284,12 +284,13 @@ end
 
 -- The problems of opt's file; exit code 0 also where BUDGET ended the call.
 function campaign.run(opt)
+  local problems = select_.problems(opt) -- first: what is wrong with the knobs is said before a worker starts
   local ctx = measure.start(opt)
   if not ctx then
     host.err("loom: interrupted: nothing was measured\n")
     return 1
   end
-  local c = new(opt, ctx)
+  local c = new(opt, ctx, problems)
   c.started = host.now()
   ctx.deadline = opt.budget and c.started + opt.budget
   host.out(rank.device_line(ctx.common) .. "\n")

@@ -4,6 +4,8 @@
 -- device, compiler and versions. A kernel that was wrong or did not build is done too. Rows of another clock,
 -- and those of the libraries, are not asked.
 
+local race = require "race"
+
 local done = {}
 
 -- What a row must share with this run, beside its problem.
@@ -16,7 +18,9 @@ Done.__index = Done
 function done.open(ctx)
   local same = {}
   for i, name in ipairs(SAME) do same[i] = { name, ctx.common[name] } end
-  return setmetatable({ store = ctx.store, same = same, all = (ctx.opt or {}).baselines ~= "gemmex" }, Done)
+  local opt = ctx.opt or {}
+  return setmetatable({ store = ctx.store, same = same, all = opt.baselines ~= "gemmex",
+                        blocks = race.blocks(opt) }, Done)
 end
 
 local function id(hash, source, pass, process)
@@ -37,13 +41,19 @@ local function beside_less(self, row)
   return self.all and (row.process or row.processes) and row.status == "ok" and not row.best_nv
 end
 
+-- Was a finalist measured by fewer blocks than are asked for now, or is its result made of fewer?
+local function shorter(self, row)
+  local asked = self.blocks * (row.process and 1 or row.processes or 0)
+  return row.status == "ok" and (row.blocks or asked) < asked
+end
+
 -- The rows of one problem, the newest of each measurement; `most`: the highest number of a process.
 function Done:problem(p)
   local known = setmetatable({ by_id = {}, run = nil, most = 0 }, Known)
   local same = { { "m", p.M }, { "n", p.N }, { "k", p.K },
                  { "layout", p.layout }, { "dtype", p.dtype }, { "acc", p.acc } }
   for _, row in ipairs(self.store:sharing(table.move(self.same, 1, #self.same, #same + 1, same), "*")) do
-    if row.hash and row.source and not beside_less(self, row) then
+    if row.hash and row.source and not beside_less(self, row) and not shorter(self, row) then
       known.by_id[id(row.hash, row.source, row.pass, row.process)] = row
       known.run = row.run
       if row.process then

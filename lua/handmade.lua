@@ -222,7 +222,8 @@ end
 
 -- Knobs that mean nothing here: one that is ignored misleads.
 local function refuse_knobs(opt)
-  for _, name in ipairs { "KEY", "SHAPES", "N", "BUDGET", "FRESH", "PROCESSES", "BASELINES", "SANITIZE" } do
+  for _, name in ipairs { "KEY", "SHAPES", "N", "BUDGET", "FRESH", "PROCESSES", "FINALISTS", "BLOCKS", "BASELINES",
+                          "SANITIZE" } do
     if (opt.given or {})[name] then fail.usage(fmt("%s says nothing to the bench of a .cu", name)) end
   end
 end

@@ -92,27 +92,48 @@ local function one_shape(text, name)
   return { shape(text) or fail.usage(fmt("%s '%s': %s", name, text, SHAPE_TEXT)) }
 end
 
--- A file of lines MxNxK; '#' starts a comment. One that stands twice is taken once.
-local function shapes_file(path)
+-- The lines of a file of `what` that say something, as {number, text}; '#' starts a comment.
+local function lines_of(path, what)
   local text, err = host.read(path)
   if not text then fail.usage(err) end
-  local list, number, seen, again = {}, 0, {}, 0
+  local list, number = {}, 0
   for line in (text .. "\n"):gmatch("([^\n]*)\n") do
     number = number + 1
     local item = line:gsub("#.*", ""):match("^%s*(.-)%s*$")
-    if item ~= "" then
-      local dims = shape(item) or fail.usage(fmt("%s:%d: '%s': %s", path, number, item, SHAPE_TEXT))
-      local name = table.concat(dims, "x")
-      if seen[name] then again = again + 1 else list[#list + 1] = dims end
-      seen[name] = true
-    end
+    if item ~= "" then list[#list + 1] = { number, item } end
   end
-  if #list == 0 then fail.usage(fmt("%s:1: no shapes in the file", path)) end
+  if #list == 0 then fail.usage(fmt("%s:1: no %s in the file", path, what)) end
+  return list
+end
+
+local function shape_at(path, number, text)
+  return shape(text) or fail.usage(fmt("%s:%d: '%s': %s", path, number, text, SHAPE_TEXT))
+end
+
+-- A file of lines MxNxK. One that stands twice is taken once.
+local function shapes_file(path)
+  local list, seen, again = {}, {}, 0
+  for _, line in ipairs(lines_of(path, "shapes")) do
+    local dims = shape_at(path, line[1], line[2])
+    local name = table.concat(dims, "x")
+    if seen[name] then again = again + 1 else list[#list + 1] = dims end
+    seen[name] = true
+  end
   if again > 0 then
     host.err(fmt("note: %s: %d line%s a shape again, each is taken once\n", path, again,
                  again == 1 and " has" or "s have"))
   end
   return list
+end
+
+-- A file of lines KEY or MxNxK KEY: {path, lines = {{line, key, dims}...}}. What keys say is select.lua's part.
+local function keys_file(path)
+  local lines = {}
+  for i, line in ipairs(lines_of(path, "keys")) do
+    local size, key = line[2]:match("^(%S+)%s+(.*)$")
+    lines[i] = { line = line[1], key = key or line[2], dims = size and shape_at(path, line[1], size) }
+  end
+  return { path = path, lines = lines }
 end
 
 -- The knobs in the order help shows them: name, reader, what it says.
@@ -131,6 +152,7 @@ local KNOBS = {
     "gemmex,lt,autotune,exhaustive: what of NVIDIA's libraries (default gemmex,lt)" },
   { "SWEEP", seconds, "how long exhaustive looks for algorithms, a problem and layout (default 20s)" },
   { "KEY", plain, "one candidate by its key" },
+  { "KEYS", keys_file, "file of the candidates, lines KEY, or MxNxK KEY for that problem alone" },
   { "KERNEL", plain, "an emitted .cu (its .json beside it), or a space's file" },
   { "FRESH", switch, "1: measure again what the store has" },
   { "N", whole(1, 1000000), "candidates per problem" },
@@ -143,6 +165,8 @@ local KNOBS = {
   { "CLOCKS", words_of { "hot", "chain", "call", "server", "server-graph" },
     "the winner by other clocks too: hot, chain, call, server, server-graph or a list" },
   { "PROCESSES", whole(1, 16), "fresh worker processes that measure the finalists (default 3)" },
+  { "FINALISTS", whole(1, 16), "kernels that the finals measure (default 3)" },
+  { "BLOCKS", whole(4, 256), "paired blocks of a finalist in each of these processes (default 32)" },
   { "BASELINES", word_of { "all", "gemmex" },
     "what the finalists are measured beside: gemmex alone, or all, with the best of NVIDIA's libraries (default all)" },
   { "MUTATOR", word_of { "random", "llm" }, "what edits the spec: random or llm (default random)" },
@@ -168,8 +192,8 @@ local VERBS = {
     SEED = "seed of the inputs (default 1)" },
   bench = { problem = true, kernel = true,
     knobs = PROBLEM
-      .. " SPACE DEVICE BACKEND KEY KERNEL N JOBS BUDGET FRESH PROCESSES BASELINES CHECK SANITIZE CLOCKS TIMEOUT OUT "
-      .. "STORE NVCC WORKER",
+      .. " SPACE DEVICE BACKEND KEY KEYS KERNEL N JOBS BUDGET FRESH PROCESSES FINALISTS BLOCKS BASELINES CHECK "
+      .. "SANITIZE CLOCKS TIMEOUT OUT STORE NVCC WORKER",
     SHAPES = "file of lines MxNxK instead: a campaign, whose next call goes on where BUDGET stopped one",
     KERNEL = "an emitted .cu that you changed, its .json beside it: timed beside what its key gives",
     CHECK = "0: time that .cu without a check on the CPU device",
@@ -266,6 +290,15 @@ local function take_key(opt)
   end
 end
 
+-- Knobs that answer the same question.
+local EXCLUDE = { { "SHAPE", "SHAPES" }, { "KEYS", "KEY" }, { "KEYS", "KERNEL" }, { "KEYS", "N" } }
+
+local function check_excluded(given)
+  for _, two in ipairs(EXCLUDE) do
+    if given[two[1]] and given[two[2]] then fail.usage(fmt("%s and %s exclude each other", two[1], two[2])) end
+  end
+end
+
 local function problems(opt)
   local list = {}
   for _, dims in ipairs(opt.shape or opt.shapes or {}) do
@@ -288,7 +321,7 @@ function knobs.parse(verb, argv)
       opt[name:lower()], opt.given[name] = read(texts[name], name), true
     end
   end
-  if opt.shape and opt.shapes then fail.usage("SHAPE and SHAPES exclude each other") end
+  check_excluded(opt.given)
   if opt.key then take_key(opt) end
   opt.layout = opt.layout or { "nn", "tn" }
   opt.dtype, opt.acc = opt.dtype or "f16", opt.acc or "f32"

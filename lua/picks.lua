@@ -3,11 +3,13 @@
 -- Choosing and rendering them takes a tenth of a second, a campaign has thousands of problems, and most of
 -- its calls find most of them done. The candidates are a function of the specs, the templates, loom's own
 -- Lua and some knobs: a hash of all these names the folder. A problem's file in it lists the key's hash and
--- the source's of every candidate; whether those were measured is not said here, the store knows.
+-- the source's of every candidate; whether those were measured is not said here, the store knows. What KEYS lists for
+-- the problem is part of its file's name: a line more for one problem is no reason to choose anew for the others.
 
 local compile = require "compile"
 local emit = require "emit"
 local outdir = require "outdir"
+local select_ = require "select"
 
 local picks = {}
 
@@ -37,11 +39,18 @@ function picks.open(opt)
   local knobs = { host.version, opt.device.name, tostring(opt.n), table.concat(opt.space or { "-" }, ","),
                   opt.key or "-", sources() }
   local stamp = host.sha256(table.concat(knobs, "\0")):sub(1, 16)
-  return setmetatable({ dir = outdir.path(opt, "cache/picks/" .. stamp) }, Picks)
+  return setmetatable({ dir = outdir.path(opt, "cache/picks/" .. stamp), opt = opt }, Picks)
+end
+
+local function listed(opt, problem)
+  if not opt.keys then return "" end
+  local keys = {}
+  for i, entry in ipairs(select_.listed(problem, opt)) do keys[i] = entry.key end
+  return "-" .. host.sha256(table.concat(keys, "\n")):sub(1, 16)
 end
 
 local function path_of(self, p)
-  return string.format("%s/%dx%dx%d-%s-%s-%s", self.dir, p.M, p.N, p.K, p.layout, p.dtype, p.acc)
+  return string.format("%s/%dx%dx%d-%s-%s-%s%s", self.dir, p.M, p.N, p.K, p.layout, p.dtype, p.acc, listed(self.opt, p))
 end
 
 -- {hash, source} of each candidate; nil where nothing is remembered, or the file was cut short.

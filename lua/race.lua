@@ -12,9 +12,9 @@
 local measure = require "measure"
 
 local race = {
-  -- `share` of the field goes on, but `least` at least.
-  heats = { { blocks = 8, share = 0.25, least = 4 }, { blocks = 32, share = 0.0, least = 3 } },
-  finals = { blocks = 32, processes = 3 },
+  -- `share` of the field goes on, but at least as many as there are finalists and `spare` more.
+  heats = { { blocks = 8, share = 0.25, spare = 1 }, { blocks = 32, share = 0.0, spare = 0 } },
+  finals = { finalists = 3, blocks = 32, processes = 3 },
   final_pass = 3, result_pass = 4,
   group = 16, -- problems whose finals share their processes
   -- A heat looks for no more than cublasGemmEx: who wins does not depend on it, and each problem is
@@ -22,10 +22,26 @@ local race = {
   heat_baselines = nil,
 }
 
+-- ------------------------------------------------------------------------------- what is asked for
+
+function race.finalists(opt)
+  return opt.finalists or race.finals.finalists
+end
+
+-- Blocks of a finalist in one process.
+function race.blocks(opt)
+  return opt.blocks or race.finals.blocks
+end
+
+function race.processes(opt)
+  return opt.processes or race.finals.processes
+end
+
 -- ------------------------------------------------------------------------------- heats
 
-local function goes_on(heat, count)
-  return math.max(heat.least, math.ceil(count * heat.share))
+-- How many of `count` go on from a heat, where so many are to be finalists.
+local function goes_on(heat, count, finalists)
+  return math.max(finalists + heat.spare, math.ceil(count * heat.share))
 end
 
 local function faster(x, y)
@@ -54,11 +70,11 @@ local function heat_of(pass, field, ask)
 end
 
 -- The finalists of `list`, best first. ask(candidate, pass, i, of how many) gives a row, or nil, how, why.
-local function run_heats(list, ask)
+local function run_heats(list, finalists, ask)
   local field = {}
   for i, candidate in ipairs(list) do field[i] = { of = candidate } end
   for pass, heat in ipairs(race.heats) do
-    local on = goes_on(heat, #field)
+    local on = goes_on(heat, #field, finalists)
     if on < #field then
       local met, how, why = heat_of(pass, field, ask)
       if not met then return nil, how, why end
@@ -130,7 +146,7 @@ function Race:heat(p, over)
     if how == "spent" and self.ctx.stopped then how = "stopped" end
     return row, how, why
   end
-  local list, how, why = run_heats(self.kernels, ask)
+  local list, how, why = run_heats(self.kernels, race.finalists(self.ctx.opt), ask)
   self.seconds = host.now() - from
   self.finalists = list
   if list then return true end
@@ -138,20 +154,16 @@ function Race:heat(p, over)
 end
 
 -- Measurements that the heats of so many kernels are.
-function race.steps(count)
+function race.steps(count, opt)
   local steps = 0
   for _, heat in ipairs(race.heats) do
-    local on = goes_on(heat, count)
+    local on = goes_on(heat, count, race.finalists(opt))
     if on < count then steps, count = steps + count, on end
   end
   return steps
 end
 
 -- ------------------------------------------------------------------------------- finals
-
-function race.processes(opt)
-  return opt.processes or race.finals.processes
-end
 
 -- What a problem is measured beside: BASELINES=gemmex leaves the other options of the libraries out.
 function race.baselines(opt)
@@ -163,9 +175,9 @@ function race.final_problem(problem, opt, process)
   return measure.problem_job(problem, { seed = process, baselines = race.baselines(opt) })
 end
 
--- The job of a finalist, and the columns its row has.
-function race.final_job(kernel, process)
-  local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json }, { "blocks", race.finals.blocks } }
+-- The job of a finalist, and the columns its row has; a search has no say in its blocks.
+function race.final_job(kernel, process, opt)
+  local job = { { "cubin", kernel.built.cubin }, { "desc", kernel.json }, { "blocks", race.blocks(opt or {}) } }
   job[4] = { "samples", 1 }
   return job, { process = process, seed = process }
 end
@@ -201,7 +213,7 @@ local function final_of(r, process, p, over)
   for i = 1, #r.finalists do
     local kernel = race.turn(r.finalists, process, i)
     if not r.out[kernel] then
-      local job, extra = race.final_job(kernel, process)
+      local job, extra = race.final_job(kernel, process, r.ctx.opt)
       local row, how, why = row_of(r, p, kernel, race.final_pass, over, job, extra)
       if not row then return ended(how, why) end
       r.out[kernel] = row.status ~= "ok"
@@ -306,15 +318,16 @@ local function final_rows(known, candidate, processes, rows)
   return true
 end
 
--- All rows of a problem with these candidates {hash, source}, nil while one is missing.
-function race.settled(known, candidates, processes)
-  local rows = {}
+-- All rows of a problem with these candidates {hash, source} and the knobs of `opt`, nil while one is missing. Finals
+-- of too few blocks are not among `known`.
+function race.settled(known, candidates, opt)
+  local rows, processes = {}, race.processes(opt)
   local function ask(candidate, pass)
     local row = known:row(candidate, pass)
     rows[#rows + 1] = row
     return row, "missing"
   end
-  local list = run_heats(starters(known, candidates, rows), ask)
+  local list = run_heats(starters(known, candidates, rows), race.finalists(opt), ask)
   for _, candidate in ipairs(list or {}) do
     if not final_rows(known, candidate, processes, rows) then return nil end
   end

@@ -3,7 +3,7 @@
 -- Seeds are what an expert would try first, the model knows the rest of the space: every space
 -- keeps one candidate, then come the seeds that are not hopeless, then the best predicted, those
 -- that are unlike what was taken before their near twins. The result is sorted by predicted time
--- and depends on nothing but the specs, the model and the problem.
+-- and depends on nothing but the specs, the model and the problem. KEYS lists candidates instead of all this.
 
 local fail = require "fail"
 local model = require "model"
@@ -200,8 +200,110 @@ local function gather(problem, device, opt, limit)
   return found, without
 end
 
--- At most `opt.n` items {b, cand, full, key, ns} for the problem, sorted by predicted time.
+local function key_matches(part, problem)
+  return part.layout == problem.layout and part.dtype == problem.dtype and part.acc == problem.acc
+end
+
+-- Why a key is none of a bound space's candidates.
+local function broken(b, rule, why)
+  local p = b.problem
+  return string.format("the key breaks '%s' at %dx%dx%d on %s: %s", rule, p.M, p.N, p.K, b.device.name, why)
+end
+
+-- ------------------------------------------------------------------------------- KEYS
+
+local function size_of(problem)
+  return string.format("%dx%dx%d", problem.M, problem.N, problem.K)
+end
+
+-- The space bound to a problem, once for all keys.
+local function bound_to(keys, sp, problem, device)
+  local name = string.format("%s %s %s %s", size_of(problem), problem.layout, problem.dtype, problem.acc)
+  local of = keys.bound[name] or {}
+  keys.bound[name], of[sp] = of, of[sp] or space.bind(sp, problem, device)
+  return of[sp]
+end
+
+-- f(...), whose refusal stands at a line of the file.
+local function at_line(keys, line, f, ...)
+  local ok, result = pcall(f, ...)
+  if ok then return result end
+  fail.usage(string.format("%s:%d: %s", keys.path, line.line, fail.text(result) or error(result, 0)))
+end
+
+-- What a key says: {part, cand, space}. `spaces` has those that were met, by name.
+local function parsed_key(key, names, spaces)
+  local name = key:match("^([^:]*):")
+  local sp = name and spaces[name] or space.of_key(key, names)
+  local _, part, cand, found = space.parse_key(key, sp)
+  spaces[name] = found
+  return { part = part, cand = cand, space = found }
+end
+
+-- Refuses a key that its space or its own problem excludes. One for every problem has only to be of a space that the
+-- device runs.
+local function check_entry(keys, entry, opt)
+  local dims, part = entry.dims or { 1, 1, 1 }, entry.part
+  local b = bound_to(keys, entry.space, { M = dims[1], N = dims[2], K = dims[3], layout = part.layout,
+                                          dtype = part.dtype, acc = part.acc }, opt.device)
+  if not entry.dims then return end
+  local ok, rule, why = b:check(entry.cand)
+  if not ok then fail(broken(b, rule, why)) end
+end
+
+-- Reads opt.keys (knobs.lua), once: keys.all are the entries {line, key, dims, part, cand, space} of every problem,
+-- keys.of those of one size. Each distinct key is parsed once.
+local function read_keys(keys, opt)
+  if keys.of then return keys end
+  local all, of, known, spaces = {}, {}, {}, {}
+  keys.bound = {}
+  for _, line in ipairs(keys.lines) do
+    known[line.key] = known[line.key] or at_line(keys, line, parsed_key, line.key, opt.space, spaces)
+    local entry = setmetatable({ line = line.line, key = line.key, dims = line.dims }, { __index = known[line.key] })
+    at_line(keys, line, check_entry, keys, entry, opt)
+    local size = line.dims and table.concat(line.dims, "x")
+    if size then of[size] = of[size] or {} end
+    table.insert(size and of[size] or all, entry)
+  end
+  keys.all, keys.of = all, of
+  return keys
+end
+
+-- The entries of KEYS for a problem's size, layout and types, in the file's order. Those for every problem may still
+-- break a rule.
+function select_.listed(problem, opt)
+  local keys, out = read_keys(opt.keys, opt), {}
+  for _, part in ipairs { keys.all, keys.of[size_of(problem)] or {} } do
+    for _, entry in ipairs(part) do
+      if key_matches(entry.part, problem) then out[#out + 1] = entry end
+    end
+  end
+  table.sort(out, function(x, y) return x.line < y.line end)
+  return out
+end
+
+-- The items of KEYS for a problem, each once.
+local function pick_listed(problem, device, opt)
+  local items, seen, refusal = {}, {}, ""
+  for _, entry in ipairs(select_.listed(problem, opt)) do
+    local b = bound_to(opt.keys, entry.space, problem, device)
+    local ok, rule, why = true, nil, nil
+    if not entry.dims then ok, rule, why = b:check(entry.cand) end
+    local key = b:key(entry.cand)
+    if ok and not seen[key] then items[#items + 1] = new_item(b, entry.cand) end
+    if not ok and refusal == "" then refusal = string.format("; line %d: %s", entry.line, broken(b, rule, why)) end
+    seen[key] = seen[key] or ok
+  end
+  if #items == 0 then fail(string.format("no key in '%s' is for it%s", opt.keys.path, refusal)) end
+  return items
+end
+
+-- ------------------------------------------------------------------------------- one problem
+
+-- At most `opt.n` items {b, cand, full, key, ns} for the problem, sorted by predicted time; of KEYS all that are for
+-- it, in the file's order.
 function select_.pick(problem, device, opt)
+  if opt.keys then return pick_listed(problem, device, opt) end
   if opt.key then return { select_.from_key(opt.key, problem, device, opt.space) } end
   local n = opt.n or select_.default_n
   local found, without = gather(problem, device, opt, n)
@@ -221,10 +323,6 @@ function select_.pick(problem, device, opt)
   return picked
 end
 
-local function key_matches(part, problem)
-  return part.layout == problem.layout and part.dtype == problem.dtype and part.acc == problem.acc
-end
-
 -- The one item that `key` names, for `problem`; refuses a key that the problem or a rule excludes.
 -- `names`: the spaces that the user named, nil for those that are shipped.
 function select_.from_key(key, problem, device, names)
@@ -236,10 +334,7 @@ function select_.from_key(key, problem, device, names)
   end
   local b = space.bind(sp, problem, device)
   local ok, rule, why = b:check(cand)
-  if not ok then
-    fail(string.format("the key breaks '%s' at %dx%dx%d on %s: %s", rule, problem.M, problem.N,
-                       problem.K, device.name, why))
-  end
+  if not ok then fail(broken(b, rule, why)) end
   return new_item(b, cand)
 end
 
@@ -257,8 +352,9 @@ local function probe_of_key(key, part, opt)
 end
 
 -- The problems of `opt`. A key picks those that it is for; when there is none, from_key says why.
--- Without any SHAPE a key stands for a probe.
+-- Without any SHAPE a key stands for a probe. KEYS is read here, so that what is wrong in it is said first.
 function select_.problems(opt)
+  if opt.keys then read_keys(opt.keys, opt) end
   if not opt.key then return opt.problems end
   local _, part = space.parse_key(opt.key, space.of_key(opt.key, opt.space))
   local out = {}
