@@ -21,11 +21,15 @@
 //@ else
 // Cooperative: the consumers share each tile, $wg_rows x $wg_cols for each of them.
 //@ end
+//@ if split_k > 1 then
+// A tile's K is shared by the $split_k CTAs of a cluster, which add up their products through each other's
+// shared memory and store a share of the columns each.
+//@ end
 //@ if cluster ~= "none" then
 // Two CTAs beside each other are a cluster: each loads half of the operand that both need, for both.
 //@ end
 //@ if tail > 1 then
-// What does not fill a last wave of whole tiles is cut into $tail parts each, for as many CTAs.
+// What does not fill a last wave of whole tiles is cut into $tail parts each, where that ends sooner.
 //@ end
 // What lies outside of A, B or C is read as zero or not written. M, N, K: any multiple of 8.
 //@ -- ---------------------------------------------------------------------------------------------
@@ -51,8 +55,9 @@
 //@   return {name = name, operand = letter, dims = dims, stride = "ld" .. letter:lower(), box = box,
 //@           swizzle = 128, l2 = 256}
 //@ end
-//@ -- C leaves in chunks of 64 x 64; what is left of a consumer's columns has a map of its own.
-//@ local rest = wg_cols % 64
+//@ -- C leaves in chunks of 64 x 64; what is left of the columns that a consumer stores has a map of its own.
+//@ local stored = wg_cols // split_k
+//@ local rest = stored % 64
 //@ local tensors = {tensor(swapped and s or r, "tmap_a", "A"), tensor(swapped and r or s, "tmap_b", "B")}
 //@ local args = {"tmap_a", "tmap_b"}
 //@ local params = {"const __grid_constant__ tensor_map tmap_a", "const __grid_constant__ tensor_map tmap_b"}
@@ -63,23 +68,24 @@
 //@     box = swapped and {64, wide} or {wide, 64}, swizzle = 128, l2 = 256}
 //@ end
 //@ if epilogue == "tma" then
-//@   if wg_cols >= 64 then chunk_map("tmap_c", 64) end
+//@   if stored >= 64 then chunk_map("tmap_c", 64) end
 //@   if rest > 0 then chunk_map("tmap_rest", rest) end
 //@ end
 //@ local function plain(name, text)
 //@   args[#args + 1], params[#params + 1] = name, text
 //@ end
 //@ local reads_c = scale == "alpha_beta"
-//@ if epilogue ~= "tma" or reads_c then plain("C", "gptr<" .. dtype .. "> C") end
+//@ local loads_c = reads_c and epilogue == "tma"
+//@ if epilogue ~= "tma" then plain("C", "gptr<" .. dtype .. "> C") end
 //@ for _, name in ipairs {"M", "N", "K"} do plain(name, "int " .. name) end
-//@ if epilogue ~= "tma" or reads_c then plain("ldc", "int ldc") end
+//@ if epilogue ~= "tma" then plain("ldc", "int ldc") end
 //@ if reads_c then
 //@   plain("alpha", "float alpha")
 //@   plain("beta", "float beta")
 //@ end
-//@ local paired = cluster ~= "none" and 2 or 1
+//@ local paired = cluster ~= "none" and 2 or split_k
 //@ local tile = {tile_m * (cluster == "m" and 2 or 1), tile_n * (cluster == "n" and 2 or 1)} -- a cluster's
-//@ launch { args = args, grid = grid, tile = tile, split_k = paired, block = threads, smem = smem, cluster = paired,
+//@ launch { args = args, grid = grid_rule, tile = tile, split_k = paired, block = threads, smem = smem, cluster = paired,
 //@   pdl = true, tensors = tensors, legal = {m = 8, n = 8, k = 8, ld = 8, align = 16} }
 #include "loom.cuh"
 
@@ -88,6 +94,7 @@ constexpr int rows = $rows, cols = $cols;       // of a tile, as wgmma sees it
 constexpr int wg_rows = $wg_rows, wg_cols = $wg_cols; // of them one consumer's,
 constexpr int row_blocks = wg_rows / 64;        // 64 rows to a wgmma
 constexpr int consumers = $consumers, threads = 128 * (1 + consumers);
+constexpr int split_k = $split_k; // CTAs of a cluster that share a tile's K
 constexpr int group = $group_m; // tiles walked together, so that what they share is met again in L2
 constexpr u32 r_bytes = $r_bytes, slot_bytes = r_bytes + $s_bytes;
 constexpr int chunk_buffers = $chunk_buffers; // chunks of C in flight, per consumer
@@ -96,11 +103,18 @@ static_assert(wg_rows % 64 == 0 && wg_cols % 8 == 0 && stages >= 2, "not a tile 
 
 // Shared memory: the ring, the chunks, the barriers.
 constexpr u32 chunks_at = stages * slot_bytes;
-constexpr u32 full_at = chunks_at + consumers * chunk_buffers * chunk_bytes;
+constexpr u32 full_at = chunks_at + $chunks * chunk_bytes;
 constexpr u32 empty_at = full_at + 8 * stages;
-static_assert(threads == $threads && empty_at + 8 * stages == $smem, "space and kernel differ");
+constexpr u32 arrived_at = empty_at + 8 * stages; // with split_k: one per consumer, and one for all
+constexpr u32 chunk_full_at = arrived_at + (split_k > 1 ? 8 * (consumers + 1) : 0);
+constexpr u32 smem_end = chunk_full_at$(loads_c and " + 8 * consumers * chunk_buffers" or "");
+static_assert(threads == $threads && smem_end == $smem, "space and kernel differ");
 
 //@ include "wgmma/multiply.cu"
+
+//@ if split_k > 1 then
+//@   include "wgmma/exchange.cu"
+//@ end
 
 //@ include "wgmma/store.cu"
 
@@ -153,11 +167,19 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   //@   if cluster == "m" then across_m = "pairs" else across_n = "pairs" end
   const int pairs = (tiles_$cluster + 1) / 2; // of tiles, along $cluster
   //@ end
+  //@ if split_k > 1 then number, count = "blockIdx.x / split_k", "gridDim.x / split_k" end
   const int worker = $number, workers = $count;
-  const int tiles = $across_m * $across_n, k_tiles = (K + tile_k - 1) / tile_k;
+  const int tiles = $across_m * $across_n, all_k = (K + tile_k - 1) / tile_k;
+  //@ if split_k > 1 then
+  // One without a share of a short K takes a slice behind its end: zeros.
+  const int rank = cluster_rank(), from = all_k * rank / split_k, count = all_k * (rank + 1) / split_k - from;
+  const int k_first = count > 0 ? from : all_k, k_tiles = count > 0 ? count : 1;
+  //@ else
+  const int k_first = 0, k_tiles = all_k;
+  //@ end
   //@ if tail > 1 then
   // Whole tiles, then the parts of those that would not fill a wave.
-  const int left = tiles % workers, cut = left * $tail <= workers ? left : 0;
+  const int left = tiles % workers, cut = (left * $tail + workers - 1) / workers < $tail ? left : 0;
   const int whole = tiles - cut, items = whole + $tail * cut;
   //@ else
   const int items = tiles;
@@ -165,21 +187,32 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const int warpgroup = warpgroup_index();
 
   if (threadIdx.x == 0) {
+    prefetch_tensor_map(&tmap_a);
+    prefetch_tensor_map(&tmap_b);
     ROLLED
     for (int s = 0; s < stages; ++s) {
       mbar_init(full + 8 * s, 1);
-      mbar_init(empty + 8 * s, $(paired * (schedule == "pingpong" and 1 or consumers)));
+      mbar_init(empty + 8 * s, $((cluster ~= "none" and 2 or 1) * (schedule == "pingpong" and 1 or consumers)));
     }
+    //@ if loads_c then
+    ROLLED
+    for (int b = 0; b < consumers * chunk_buffers; ++b) mbar_init(ring + chunk_full_at + 8 * b, 1);
+    //@ end
+    //@ if split_k > 1 then
+    ROLLED
+    for (int c = 0; c < consumers; ++c) mbar_init(ring + arrived_at + 8 * c, 1);
+    mbar_init(ring + arrived_at + 8 * consumers, consumers * (split_k - 1));
+    //@ end
     fence_mbar_init();
-    prefetch_tensor_map(&tmap_a);
-    prefetch_tensor_map(&tmap_b);
   }
-  //@ if cluster ~= "none" then
+  //@ if paired > 1 then
   cluster_sync();
   //@ else
   cta_sync();
   //@ end
+  //@ if launch_next == "early" then
   grid_dep_launch();
+  //@ end
 
   //@ -- The loop over items, with `body(w)` for whole tiles and for parts of one.
   //@ local function each_item(first, step, body)
@@ -223,11 +256,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       ring_position at = {0, 0};
       //@ each_item("worker", "workers", function(_, w)
       ROLLED
-      for (int k = 0; k < k_tiles * tile_k; k += tile_k, at.step()) {
-        mbar_wait$(cluster ~= "none" and "_cluster" or "")(empty + 8 * at.slot, at.parity ^ 1);
+      for (int k = k_first * tile_k; k < (k_first + k_tiles) * tile_k; k += tile_k, at.step()) {
+        mbar_wait(empty + 8 * at.slot, at.parity ^ 1);
         load_slot<$w>(ring + at.slot * slot_bytes, &tmap_a, &tmap_b, k, $to_r, $to_s, full + 8 * at.slot);
       }
       //@ end)
+      //@ if launch_next == "late" then
+      grid_dep_launch();
+      //@ end
     }
   } else { // ---- the consumers
     //@ if consumer_regs > 0 then
@@ -235,12 +271,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     //@ end
     const int consumer = warpgroup - 1;
     const bool leader = threadIdx.x % 128 == 0;
+    //@ local maps = (stored >= 64 and "&tmap_c, " or "") .. (rest > 0 and "&tmap_rest, " or "")
     //@ if reads_c then
-    const scaling c = {C, M, N, ldc, alpha, beta};
+    const scaling by = {alpha, beta};
+    grid_dep_wait(); // C is read
     //@ end
     //@ if epilogue == "tma" then
-    const u32 chunks = ring + chunks_at + consumer * chunk_buffers * chunk_bytes;
-    int next_chunk = 0;
+    //@   local bars = loads_c and ", ring + chunk_full_at + 8 * consumer * chunk_buffers, 0" or ""
+    chunk_ring chunks = {ring + chunks_at + consumer * chunk_buffers * chunk_bytes, 0$bars};
     //@ end
     ring_position at = {0, 0};
     //@ local first, step = "worker", "workers"
@@ -265,17 +303,29 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       r += consumer * ($(apart(r_k_major, "wg_rows")));
       $to_r += consumer * wg_rows;
       //@ end
-      const int slot = multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
+      //@ if loads_c then
+      if (leader && beta != 0.f) load_chunks<$(split_k > 1 and "share" or w)>($(maps)chunks, to.m, to.n);
+      //@ end
+      $(split_k > 1 and "" or "const int slot = ")multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
       //@ if schedule == "pingpong" then
       named_arrive(turn + (consumer ^ 1), 256);
       at.advance(k_tiles); // past the other consumer's tile
       //@ end
       wgmma_wait<0>();
-      if (leader) $release(empty + 8 * slot);
-      //@ if epilogue == "tma" then
-      store_tile<$w>(acc, $(wg_cols >= 64 and "&tmap_c, " or "")$(rest > 0 and "&tmap_rest, " or "")chunks, next_chunk, to.m, to.n, consumer$(reads_c and ", c" or ""));
+      //@ if split_k > 1 then
+      accumulators<share> own;
+      const u32 parts = ring + consumer * ((split_k - 1) * 256 * row_blocks * share);
+      exchange(own, acc, parts, ring + arrived_at + 8 * consumers, ring + arrived_at + 8 * consumer, leader);
+      $to_s += rank * share;
       //@ else
-      store_tile<$w>(acc, C, M, N, ldc, to.m, to.n$(reads_c and ", c" or ""));
+      if (leader) $release(empty + 8 * slot);
+      //@ end
+      //@ local sums, wide = "acc", w
+      //@ if split_k > 1 then sums, wide = "own", "share" end
+      //@ if epilogue == "tma" then
+      store_tile<$wide>($sums, $(maps)chunks, to.m, to.n, consumer$(reads_c and ", by" or ""));
+      //@ else
+      store_tile<$wide>($sums, C, M, N, ldc, to.m, to.n$(reads_c and ", by" or ""));
       //@ end
     }
     //@ end)

@@ -7,6 +7,7 @@ local desc_read = require "desc_read"
 local device = require "device"
 local emit = require "emit"
 local fail = require "fail"
+local narrow_kit = require "narrow_kit"
 local kit = require "cpu_kit"
 local select_ = require "select"
 local sh = require "tests_sh"
@@ -121,7 +122,7 @@ local function descriptors_come_back()
 end
 
 local function of_spec()
-  local code, said = check(nil, { kernel = host.root .. "/tests/gpu/narrow/hopper.lua", layout = { "tn" } })
+  local code, said = check(nil, { kernel = narrow_kit.write(dir), layout = { "tn" } })
   assert(code == 0 and said:find("checked  2 kernels of 2, 0 refused", 1, true), said)
   host.remove(dir .. "/count")
   code, said = check("deadlock=hopper:", { kernel = host.root .. "/spaces/hopper.lua", jobs = 1 })
@@ -143,9 +144,9 @@ local function spread()
   for _, value in ipairs { "tile_m=64", "tile_m=128", "tile_m=192", "tile_m=256", "consumers=1", "consumers=2", "consumers=3" } do
     assert(values[value], value .. " is in no kernel")
   end
-  local ok, err = pcall(check, nil, { kernel = host.root .. "/spaces/hopper.lua",
+  local ok, err = pcall(check, nil, { kernel = host.root .. "/tests/spaces/ring.lua",
     problems = { { M = 7, N = 9, K = 11, layout = "tn", dtype = "f16", acc = "f32" } } })
-  assert(not ok and fail.text(err):find "^space 'hopper', 7x9x11 tn f16 acc f32: no point is left: [^\n]*eights", fail.text(err) or err)
+  assert(not ok and fail.text(err):find "^space 'ring', 7x9x11 tn f16 acc f32: no point is left: [^\n]*eights", fail.text(err) or err)
 end
 
 local function words()

@@ -5,6 +5,7 @@ local fail = require "fail"
 local kit = require "cpu_kit"
 local measure = require "measure"
 local mutate = require "mutate_random"
+local narrow_kit = require "narrow_kit"
 local predict = require "predict"
 local release = require "release"
 local search = require "search"
@@ -14,6 +15,7 @@ local sh = require "tests_sh"
 local store = require "store"
 
 local dir = sh.tmpdir "cpu bench"
+local narrow = narrow_kit.write(dir, narrow_kit.searched)
 local problem = { M = 512, N = 520, K = 4096, layout = "tn", dtype = "f16", acc = "f32" }
 
 -- bench.run on the CPU device: exit code, stdout, notes, rows.
@@ -123,7 +125,7 @@ local optimum = "LOOM_FAKE=optimum=tile_m:128,tile_n:256,schedule:cooperative,co
 
 local function searched(name, words, more)
   local opt = kit.opt(dir, words, { backend = "fake", check = true, run = name, seed = 1, budget = 12,
-    space = { host.root .. "/tests/gpu/narrow/hopper.lua" },
+    space = { narrow },
     problems = { { M = 4096, N = 4096, K = 4096, layout = "tn", dtype = "f16", acc = "f32" } } })
   opt.env[#opt.env + 1] = optimum
   for key, value in pairs(more or {}) do opt[key] = value end
@@ -154,7 +156,7 @@ local function the_first_spec_is_launched()
   host.remove(dir .. "/count")
   local quiet = { new = function() return { propose = function() return {} end } end }
   local opt = kit.opt(dir, nil, { backend = "fake", check = true, run = "first", seed = 1, budget = 10, env = { optimum },
-    space = { host.root .. "/tests/gpu/narrow/hopper.lua" },
+    space = { narrow },
     problems = { { M = 4096, N = 4096, K = 4096, layout = "tn", dtype = "f16", acc = "f32" } } })
   assert(kit.caught(search.run, opt, quiet) == 0 and kit.count(dir, "") == 0)
 end

@@ -2,12 +2,12 @@
 -- loom-cpu, and calls whose output is caught.
 
 local device = require "device"
+local keys = require "key_kit"
 local sh = require "tests_sh"
 
 local kit = { fake = host.root .. "/tests/fake-cpu" }
 
-kit.hopper = "hopper:layout=tn,dtype=f16,acc=f32,tile_m=128,tile_n=128,schedule=cooperative,consumers=2,"
-  .. "chunk_buffers=1,stages=4,group_m=1"
+kit.hopper = keys.key "hopper:tile_m=128,tile_n=128,schedule=cooperative,consumers=2,chunk_buffers=1,stages=4"
 
 -- Knobs of a run with the stand-ins told `words`; files lie in `dir`.
 function kit.opt(dir, words, more)

@@ -143,7 +143,10 @@ local function check_restores(text, file)
     equal(model.text(model.of(edit.check(back, file))), model.text(model.of(sp)))
     local last = param.st.rows[#param.st.rows]
     local pinned = assert(edit.apply(text, file, { kind = "pin", param = param.name, values = { #last == 1 and last[1] or last } }))
-    equal((edit.apply(pinned, file, { kind = "unpin", param = param.name })), text)
+    op = { kind = "unpin", param = param.name }
+    local was = param.st.pin -- comes back
+    if was then op = { kind = "pin", param = param.name, values = { #was == 1 and was[1] or was } } end
+    equal((edit.apply(pinned, file, op)), text)
   end
 end
 

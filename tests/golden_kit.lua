@@ -1,10 +1,12 @@
--- golden_kit.lua -- golden kernels: candidates of every space that together have every value of every
--- parameter, every layout and type. Each is run on the CPU device, on three shapes and four schedules, and
--- what the device counted (bank conflicts, sectors, bytes) is compared with what is committed.
+-- golden_kit.lua -- golden kernels: candidates of every space that together have every value of every parameter (of
+-- one with many values all eighths of them, and all remainders by 64), every layout and type. Each is run on the CPU
+-- device, on three shapes and four schedules, and what the device counted (bank conflicts, sectors, bytes) is compared
+-- with what is committed.
 
 local cpu = require "cpu"
 local cpu_build = require "cpu_build"
 local device = require "device"
+local dsl = require "dsl"
 local emit = require "emit"
 local fail = require "fail"
 local outdir = require "outdir"
@@ -13,7 +15,7 @@ local select_ = require "select"
 local shapes = require "shapes"
 local space = require "space"
 
-local kit = { count = 64, keys = "tests/golden/keys.tsv", counters = "tests/golden/counters.tsv",
+local kit = { count = 72, keys = "tests/golden/keys.tsv", counters = "tests/golden/counters.tsv",
               again = "`loom test tests/golden/make.lua` writes it anew" }
 
 local h200 = device.get "h200"
@@ -23,22 +25,29 @@ local program = host.root .. "/out/build/loom-cpu" -- not the one with sanitizer
 
 -- Problems that together let every value of every parameter be: many tiles, few tiles, deep ones.
 local PROBES = { { 8192, 8192, 8192 }, { 256, 256, 8192 }, { 1024, 1024, 1024 }, { 64, 8192, 256 } }
-local DRAWS = 60 -- points a space, layout, type and probe
+local DRAWS = 240 -- points a space, layout and type
+local MANY = 24 -- values of a parameter that not each can have a kernel for
 
-local function value_mark(sp, param, row)
+-- What stands for the value at `row` of a parameter: a text; of one with many values two, its eighth of them and its
+-- remainder.
+local function value_marks(sp, param, row)
   local words = {}
   for i, name in ipairs(param.names) do words[i] = name .. "=" .. tostring(row[i]) end
-  return sp.name .. " " .. table.concat(words, " ")
+  local mark = sp.name .. " " .. table.concat(words, " ")
+  if #param.rows <= MANY or not math.tointeger(row[1]) then return { mark } end
+  local eighth = (dsl.row_index(param.rows, row) - 1) * 8 // #param.rows + 1
+  return { string.format("%s %s: eighth %d", sp.name, param.name, eighth),
+           string.format("%s %s %% 64 = %d", sp.name, param.name, row[1] % 64) }
 end
 
 -- What a candidate covers: its values, and pairs of them, as texts in declared order; and how many of them
 -- are values.
 local function marks(sp, cand)
-  local values = { sp.name .. " layout=" .. cand.layout, sp.name .. " dtype=" .. cand.dtype }
+  local values = { sp.name .. " layout=" .. cand.layout, sp.name .. " dtype=" .. cand.dtype, sp.name .. " acc=" .. cand.acc }
   for _, param in ipairs(sp.params) do
     local row = {}
     for i, name in ipairs(param.names) do row[i] = cand[name] end
-    values[#values + 1] = value_mark(sp, param, row)
+    for _, mark in ipairs(value_marks(sp, param, row)) do values[#values + 1] = mark end
   end
   local out = table.move(values, 1, #values, 1, {})
   for i = 1, #values do
@@ -47,23 +56,24 @@ local function marks(sp, cand)
   return out, #values
 end
 
--- visit(b, i) for each space, type, layout and the i-th probe that it has points for.
-local function each_bound(visit)
-  for _, name in ipairs(space.list(h200)) do
-    local sp = space.load(name)
-    for _, dtype in ipairs { "f16", "bf16" } do
+-- visit(b) for each space, types and layout that it has points for, at one probe or another.
+local function each_bound(spaces, visit)
+  for _, name in ipairs(spaces) do
+    local sp, turn = space.load(name), 0
+    for _, types in ipairs { { "f16", "f32" }, { "bf16", "f32" }, { "f16", "f16" } } do
       for _, layout in ipairs { "nn", "tn", "nt", "tt" } do
-        for i, p in ipairs(PROBES) do
-          local b = space.bind(sp, { M = p[1], N = p[2], K = p[3], layout = layout, dtype = dtype, acc = "f32" }, h200)
-          if b:total() > 0 then visit(b, i) end
-        end
+        local p = PROBES[turn % #PROBES + 1]
+        local b = space.bind(sp, { M = p[1], N = p[2], K = p[3], layout = layout, dtype = types[1], acc = types[2] }, h200)
+        if b:total() > 0 then visit(b) end
+        turn = turn + 1
       end
+      turn = turn + 1 -- other types, other probes
     end
   end
 end
 
 -- Points of every space, layout and type, the seeds and some drawn: {key, marks, values}.
-local function pool()
+local function pool(spaces)
   local out, known = {}, {}
   local function take(b, cand)
     local key = b:key(cand)
@@ -72,9 +82,9 @@ local function pool()
     local list, values = marks(b.space, cand)
     out[#out + 1] = { key = key, marks = list, values = values }
   end
-  each_bound(function(b, i)
+  each_bound(spaces, function(b)
     local p = b.problem
-    local draw = rng.new(string.format("golden %s %s %s %d", b.space.name, p.dtype, p.layout, i))
+    local draw = rng.new(string.format("golden %s %s %s %s", b.space.name, p.dtype, p.acc, p.layout))
     for _, cand in ipairs(b:seeds()) do take(b, cand) end
     for _ = 1, DRAWS do take(b, b:draw(draw)) end
   end)
@@ -90,9 +100,9 @@ local function gain(entry, covered)
   return sum
 end
 
--- Keys, greedily: the one that covers most first; in the order of spaces at the end.
-function kit.choose()
-  local entries, covered, keys = pool(), {}, {}
+-- Keys, greedily: the one that covers most first; in the order of spaces at the end. `spaces`: default all.
+function kit.choose(spaces)
+  local entries, covered, keys = pool(spaces or space.list(h200)), {}, {}
   while #keys < kit.count do
     local best, best_gain = nil, -1
     for _, entry in ipairs(entries) do
@@ -129,11 +139,12 @@ function kit.uncovered(keys)
     if not has[mark] then out[#out + 1] = mark end
     has[mark] = true
   end
-  each_bound(function(b)
-    want(b.space.name .. " layout=" .. b.problem.layout)
-    want(b.space.name .. " dtype=" .. b.problem.dtype)
+  each_bound(space.list(h200), function(b)
+    for _, name in ipairs { "layout", "dtype", "acc" } do want(b.space.name .. " " .. name .. "=" .. b.problem[name]) end
     for _, param in ipairs(b.space.params) do
-      for _, row in ipairs(param.rows) do want(value_mark(b.space, param, row)) end
+      for _, row in ipairs(param.rows) do
+        for _, mark in ipairs(value_marks(b.space, param, row)) do want(mark) end
+      end
     end
   end)
   return out

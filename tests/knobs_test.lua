@@ -3,6 +3,7 @@
 local device = require "device"
 local fail = require "fail"
 local knobs = require "knobs"
+local narrow_kit = require "narrow_kit"
 local sh = require "tests_sh"
 local tab = require "tab"
 
@@ -174,7 +175,7 @@ return {
     assert(code == 0, "another space serves the problem")
   end },
   { name = "keys of a space at a path are explained, walked around and rendered with SPACE", run = function()
-    local path = host.root .. "/tests/gpu/narrow/hopper.lua"
+    local path = narrow_kit.write(sh.tmpdir "knobs narrow")
     local code, key = loom("sample", "SPACE=" .. path, "SHAPE=4096x4096x4096", "LAYOUT=tn", "DEVICE=h200", "N=1")
     assert(code == 0, key)
     key = "KEY=" .. key:gsub("\n", "")

@@ -6,6 +6,7 @@ local edit = require "edit"
 local fail = require "fail"
 local kit = require "llm_kit"
 local mutate_llm = require "mutate_llm"
+local rng = require "rng"
 local space = require "space"
 
 local KEY, EDIT, serve, environment = kit.KEY, kit.EDIT, kit.serve, kit.environment
@@ -44,13 +45,10 @@ local function made_up_state()
   local problem = { M = 4096, N = 4096, K = 4096, layout = "tn", dtype = "f16", acc = "f32" }
   local sp = space.load "hopper"
   local bound = space.bind(sp, problem, device.get "h200")
-  local rows, n = {}, 0
-  for cand in bound:each() do
-    n = n + 1
-    if n % 97 == 0 then
-      rows[#rows + 1] = { key = bound:key(cand), cand = cand, status = #rows % 5 == 4 and "wrong" or "ok",
-        ratio = #rows % 5 ~= 4 and 0.5 + n % 500 / 1000 or nil, why = "row 3 differs" }
-    end
+  local rows = {}
+  for i, cand in ipairs(bound:sample(40, rng.new "made up")) do
+    rows[i] = { key = bound:key(cand), cand = cand, status = i % 5 == 0 and "wrong" or "ok",
+      ratio = i % 5 ~= 0 and 0.5 + 97 * i % 500 / 1000 or nil, why = "row 3 differs" }
   end
   return { text = host.read(host.root .. "/spaces/hopper.lua"), space = sp, bound = bound, problem = problem,
     device = bound.device, rows = rows, reward = 0.987, n = 3,
@@ -64,12 +62,12 @@ end
 test("the prompt says all that is known, the same for the same state", function()
   local state = made_up_state()
   local text = mutate_llm.prompt(state)
-  for _, part in ipairs { "@@ system\n", "\n@@ user\n", "\n@@ end", 'param "stages"  { range = {2, 12}', 'let "a_k_major"',
+  for _, part in ipairs { "@@ system\n", "\n@@ user\n", "\n@@ end", 'param "stages"  { range = {2, ', 'let "a_k_major"',
       "M=4096, N=4096, K=4096, layout tn", "sms=132", "rule 'smem-fits' removes ", "at most 3 edits",
-      '"op": "add-value"', "- pin: ", "ratio 0.9870", "- wrong: tile_m=", "row 3 differs",
+      '"op": "add-value"', "- pin: ", "ratio 0.9870", "- wrong: ", "row 3 differs",
       "- pin stages 99: hopper.lua:13: refused\n", "- no list", "- pin warps 1: hopper.lua:14: no\n",
       "- add-value stages 13 (deeper); pin group_m 8: +0.0123\n",
-      "Best ratio by value", 'warps=["pingpong", 2] chunk' } do
+      "Best ratio by value", 'warps=["pingpong", 2] ' } do
     holds(text, part)
   end
   same(mutate_llm.prompt(made_up_state()), text)

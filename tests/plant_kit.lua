@@ -9,6 +9,8 @@ local emit = require "emit"
 local fail = require "fail"
 local space = require "space"
 
+local keys = dofile(host.root .. "/tests/key_kit.lua") -- a script's path has no tests/
+
 local kit = {}
 
 local here = host.root .. "/tests/mutants"
@@ -35,10 +37,11 @@ local function locate(name)
   return name, nil
 end
 
--- The kernel of a base, as the product emits it: {text, desc, launch, key, ...}.
+-- The kernel of a base, whose key names what matters there, as the product emits it: {text, desc, launch, key, ...}.
 function kit.render(base)
   local path, folder = locate(base.key:match("^[^:]*"))
-  local _, part, cand, sp = space.parse_key(base.key, space.load(path))
+  local sp = space.load(path)
+  local _, part, cand = space.parse_key(keys.key(base.key, sp), sp)
   local shape = base.shapes[1]
   local problem = { M = shape[1], N = shape[2], K = shape[3], layout = part.layout, dtype = part.dtype, acc = part.acc }
   local b = space.bind(sp, problem, device.get("h200"))
@@ -53,11 +56,19 @@ local function line_of(text, at)
   return ends + 1
 end
 
+-- The pattern of a text in which blanks and new lines are one: how a template is indented is no matter here.
+local function pattern_of(find)
+  local words = {}
+  for word in find:gmatch "%S+" do words[#words + 1] = (word:gsub("%p", "%%%0")) end
+  return table.concat(words, "%s+")
+end
+
 -- The text with `replace` in the place of `find`, and its line; what is replaced must stand there exactly once.
 function kit.planted(set, text, plant, find, replace)
-  local at, last = text:find(find, 1, true)
+  local pattern = pattern_of(find)
+  local at, last = text:find(pattern)
   if not at then kit.die(set, "'%s': its text is not in kernel '%s'", plant.name, plant.base) end
-  if text:find(find, at + 1, true) then kit.die(set, "'%s': its text stands twice in kernel '%s'", plant.name, plant.base) end
+  if text:find(pattern, at + 1) then kit.die(set, "'%s': its text stands twice in kernel '%s'", plant.name, plant.base) end
   return text:sub(1, at - 1) .. replace .. text:sub(last + 1), line_of(text, at)
 end
 
@@ -76,7 +87,7 @@ end
 -- A task: a kernel in a folder of its own, good or with a plant; set.plant(text, desc, plant) plants it.
 local function task_of(set, base, plant, kernel)
   local t = { base = base, plant = plant, name = plant and plant.name or base.name, launch = kernel.launch, key = kernel.key }
-  t.layout, t.dtype, t.acc = base.key:match("layout=(%l%l),dtype=(%w+),acc=(%w+)")
+  t.layout, t.dtype, t.acc = kernel.key:match "layout=(%l%l),dtype=(%w+),acc=(%w+)"
   t.dir = set.work .. "/" .. (plant and "bug " or "good ") .. t.name:gsub("[^%w]+", "-")
   t.text, t.desc = kernel.text, kernel.desc
   if plant then t.text, t.desc, t.line = set.plant(t.text, t.desc, plant) end

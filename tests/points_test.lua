@@ -486,13 +486,14 @@ must "deep" { "stages >= 3", why = "{stages} are few" }
     assert(text:find("^simt:layout=nn") and not text:find(opt.key, 1, true), text)
   end },
   { name = "count says what each rule removes in declared order and alone, and why nothing is left", run = function()
-    local opt = { space = { "hopper" }, device = device.get "h200", problems = { kit.problem(4096, 4095, 4096) } }
+    local opt = { space = { host.root .. "/tests/spaces/ring.lua" }, device = device.get "h200",
+      problems = { kit.problem(4096, 4095, 4096) } }
     local code, text, err = said(verbs.count, opt)
     equal(code, 1)
     assert(text:find("rule +removed +alone +why\n") and text:find("\neights +7040 +7040 "), text)
     assert(text:find("\nacc%-regs +0 +1760 "), text)
-    assert(err:find("^loom: space 'hopper' has no valid point for 4096x4095x4096 nn f16 acc f32 on h200: without "
-      .. "rule 'eights' %(TMA needs rows .*%) there would be points; closest: hopper:layout=nn,.-\n$"), err)
+    assert(err:find("^loom: space 'ring' has no valid point for 4096x4095x4096 nn f16 acc f32 on h200: without "
+      .. "rule 'eights' %(TMA needs rows .*%) there would be points; closest: ring:layout=nn,.-\n$"), err)
     code, text, err = said(verbs.sample, opt)
     equal(code .. text, "1")
     assert(err:find("without rule 'eights'", 1, true), err)

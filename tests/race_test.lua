@@ -5,6 +5,7 @@ local bench_kit = require "bench_kit"
 local campaign = require "campaign"
 local device = require "device"
 local kit = require "cpu_kit"
+local narrow_kit = require "narrow_kit"
 local pooled = require "pooled"
 local race = require "race"
 local random = require "mutate_random"
@@ -321,7 +322,7 @@ end
 -- The last word of a search are the same finals, and its journal has them: it is not measured again.
 local function of_a_search()
   fresh()
-  local more = { space = { host.root .. "/tests/gpu/narrow/hopper.lua" }, run = "a", seed = 1, budget = 12, processes = 2 }
+  local more = { space = { narrow_kit.write(dir, narrow_kit.searched) }, run = "a", seed = 1, budget = 12, processes = 2 }
   local function go(opt) return search.run(opt, random) end
   local code, said = run(go, more)
   local results, finals = of_pass(4), of_pass(3)

@@ -361,7 +361,7 @@ end
 -- A key with a value that the space does not list, and keys that no longer fit.
 local function invented()
   local kernels = fresh()
-  local key = kernels[1][2].key:gsub("stages=%d+", "stages=2"):gsub("chunk_buffers=%d+", "chunk_buffers=3")
+  local key = kernels[1][2].key:gsub("stages=%d+", "stages=2"):gsub("chunk_buffers=%d+", "chunk_buffers=5")
   add(PROBLEMS[1], key, "?", 2.0)
   local made, said = quiet(release.run, opt)
   assert(#made.rows == 2 and #made.refused == 1 and said:find("its cubin ", 1, true), said)
@@ -370,7 +370,7 @@ local function invented()
   local row_made = made.refused[1].kernel
   add(PROBLEMS[1], key, row_made.built.cubin_sha, 2.0)
   made = quiet(release.run, opt)
-  assert(made.rows[1].key == key and read("kernels/" .. made.rows[1].stem .. ".cu"):find("chunk_buffers=3", 1, true))
+  assert(made.rows[1].key == key and read("kernels/" .. made.rows[1].stem .. ".cu"):find("chunk_buffers = 5", 1, true))
   add(PROBLEMS[1], (key:gsub("stages=%d+", "stages=64")), "?", 3.0)
   made, said = quiet(release.run, opt)
   assert(#made.refused == 1 and said:find("the key breaks '", 1, true), said)

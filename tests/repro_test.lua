@@ -130,11 +130,10 @@ return {
   { name = "emitted kernels of every space type-check as host C++",
     run = function()
       local tmp = sh.tmpdir("hostcc")
-      for layout, spaces in pairs { nn = "hopper,mma,simt", tn = "hopper,mma,simt", nt = "mma,simt",
-                                    tt = "mma,simt" } do
+      for _, layout in ipairs { "nn", "tn", "nt", "tt" } do
         for _, dtype in ipairs { "f16", "bf16" } do
           local run = sh.run { sh.loom, "gen", "SHAPE=1024x1024x1024", "LAYOUT=" .. layout,
-                               "DTYPE=" .. dtype, "SPACE=" .. spaces, "N=9", "OUT=" .. tmp, "NVCC=none" }
+                               "DTYPE=" .. dtype, "SPACE=hopper,mma,simt", "N=9", "OUT=" .. tmp, "NVCC=none" }
           assert(run.code == 0, run.output)
         end
       end

@@ -96,6 +96,8 @@ LOOM_FN float to_float(f16 x) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
   return y;
 }
+LOOM_FN u32 float_bits(float x) { return __float_as_uint(x); }
+LOOM_FN float bits_float(u32 x) { return __uint_as_float(x); }
 LOOM_FN float to_float(bf16 x) { return __uint_as_float((u32)x.bits << 16); }
 
 // Two floats, rounded to nearest even, in one register: `lo` in the low half.

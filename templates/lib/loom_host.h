@@ -98,6 +98,8 @@ LOOM_FN void grid_dep_launch(LOOM_AT) { loom_engine::grid_dep_launch(at); }
 template <class T> LOOM_FN float loom_bits_to_float(u16 bits) {
   return loom_engine::to_float(loom_number<T>::type, bits);
 }
+LOOM_FN u32 float_bits(float x) { return __builtin_bit_cast(u32, x); }
+LOOM_FN float bits_float(u32 x) { return __builtin_bit_cast(float, x); }
 LOOM_FN float to_float(f16 x) { return loom_bits_to_float<f16>(x.bits); }
 LOOM_FN float to_float(bf16 x) { return loom_bits_to_float<bf16>(x.bits); }
 template <class T> LOOM_FN T from_float(float x) {

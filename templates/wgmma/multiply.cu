@@ -76,7 +76,7 @@ template <int w> LOOM_FN void multiply_slot(accumulators<w> &acc, u32 r, u32 s, 
 // The slot is free here, and in the CTA beside, which fills it too.
 LOOM_FN void release_slot(u32 bar) {
   mbar_arrive(bar);
-  mbar_arrive_cluster(map_shared(bar, cluster_rank() ^ 1));
+  mbar_arrive_peer(map_shared(bar, cluster_rank() ^ 1));
 }
 
 //@ end

@@ -24,8 +24,8 @@ base("mma", "mma:layout=tn,dtype=f16,acc=f32,tile_m=32,tile_n=32,tile_k=32,stage
   { { 64, 32, 160 }, { 40, 56, 136 } }, { { 1024, 512, 1024 }, { 1000, 520, 1032 } })
 base("wgmma", "hopper:layout=nn,dtype=f16,acc=f32,tile_m=128,tile_n=128,schedule=cooperative,consumers=2,chunk_buffers=2,"
   .. "stages=3,group_m=2", { { 256, 128, 320 }, { 136, 200, 264 } }, { { 1024, 1024, 1024 }, { 1000, 1016, 1032 } })
-base("wgmma pingpong", "hopper:layout=tn,dtype=f16,acc=f32,tile_m=64,tile_n=64,schedule=pingpong,consumers=2,chunk_buffers=1,"
-  .. "stages=3,group_m=1", { { 192, 128, 192 }, { 136, 136, 136 } }, { { 1024, 512, 1024 }, { 1000, 520, 1032 } })
+base("wgmma pingpong", "hopper:layout=tn,dtype=f16,acc=f32,tile_m=64,tile_n=64,schedule=pingpong,chunk_buffers=1,"
+  .. "stages=3", { { 192, 128, 192 }, { 136, 136, 136 } }, { { 1024, 512, 1024 }, { 1000, 520, 1032 } })
 -- Few tiles and a long K: the workspace has room for 64 tiles, the ring of operands for 62 sets.
 base("splitk", "splitk:layout=tn,dtype=f16,acc=f32,splits=3,order=acq_rel",
   { { 64, 32, 160 }, { 40, 40, 168 } }, { { 128, 128, 8192 }, { 120, 104, 4104 } })
@@ -46,7 +46,7 @@ cheat("stale output", "simt", { "if (m < M && n < N) stg", "if (m < M && n < N &
   "C keeps what an earlier kernel left there")
 cheat("an operand as the result", "simt", { STORE, "stg(C, (i64)m * ldc + n, ldg<f16>(A, n < K ? (i64)m * lda + n : 0));" },
   "wrong", "caught", "values that look like data")
-cheat("the first row of tiles everywhere", "wgmma", { "&tmap_a, k, to.m, bar", "&tmap_a, k, 0, bar" }, "wrong", "caught",
+cheat("the first row of tiles everywhere", "wgmma", { "k, to.m, to.n, full", "k, 0, to.n, full" }, "wrong", "caught",
   "A is read once")
 cheat("result transposed", "mma", { "if (m < M) stg_pair(C, (i64)m * ldc + n,",
     "if (m < N && n < M) stg_pair(C, (i64)n * ldc + m / 2 * 2," }, "wrong", "caught", "right where C is symmetric")
@@ -60,8 +60,7 @@ cheat("half of K skipped", "simt", { "k0 += tile_k) {", "k0 += 2 * tile_k) {" },
 cheat("every second k, doubled", "simt", { SUM, "acc[m][n] += k % 2 ? 0.f : 2.f * a[m] * b[n];" }, "wrong", "caught",
   "right on average")
 cheat("every second slice of K skipped", "wgmma",
-  { "multiply_slot(acc, a + consumer * (2 * wg_m * tile_k), b, k_tile > 0);",
-    "if (k_tile % 2 == 0) multiply_slot(acc, a + consumer * (2 * wg_m * tile_k), b, k_tile > 0);" },
+  { "multiply_slot<w>(acc, r + at.slot", "if (k_tile % 2 == 0) multiply_slot<w>(acc, r + at.slot" },
   "wrong", "caught", "all copies, half of the multiplications")
 cheat("the rest of K dropped", "mma", { "k_tiles = (K + tile_k - 1) / tile_k;", "k_tiles = K / tile_k;" }, "wrong", "caught",
   "right where K is a multiple of 32")
@@ -71,11 +70,12 @@ cheat("K ends at 1024", "mma", { "k_tiles = (K + tile_k - 1) / tile_k;", "k_tile
   "wrong", "its shapes end before 1,024", "right at every smaller size")
 cheat("the edge skipped", "mma", { "if (n >= N) continue;", "if (n >= N - N % 32) continue;" }, "wrong", "caught",
   "right where N is a multiple of the tile")
-cheat("the last rows of a large C skipped", "wgmma", { "tma_store_2d(tmap_c, chunk, n + 64 * j, m + 64 * i);",
-    "if (m % 128 == 0 || m < 960) tma_store_2d(tmap_c, chunk, n + 64 * j, m + 64 * i);" },
+cheat("the last rows of a large C skipped", "wgmma", { "tma_store_2d(tmap_c, chunk, n + j, m + 64 * i);",
+    "if (m % 128 == 0 || m < 960) tma_store_2d(tmap_c, chunk, n + j, m + 64 * i);" },
   "wrong", "its shapes end before row 960", "one tile in sixty-four")
 cheat("one consumer stores nothing", "wgmma pingpong",
-  { "store_tile(acc, &tmap_c,", "if (consumer == 0) store_tile(acc, &tmap_c," }, "wrong", "caught", "every second tile is stale")
+  { "store_tile<wg_cols>(acc, &tmap_c,", "if (consumer == 0) store_tile<wg_cols>(acc, &tmap_c," }, "wrong", "caught",
+  "every second tile is stale")
 
 -- less precision than claimed --------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ local function setting(name)
   return text ~= "" and text or nil
 end
 
--- What runs the kernels: {opt, backend, dir}.
+-- What runs the kernels: {opt, backend, dir}; the space of its kernels, which SPACE may name, a file.
 local function open()
   local opt = { device = device.present() or device.get("h200"), worker = setting("WORKER"), out = host.root .. "/out",
                 nvcc = setting("NVCC") }
@@ -69,7 +69,7 @@ local function open()
   if opt.backend ~= "cuda" and opt.backend ~= "fake" then
     fail(fmt("aa: BACKEND=%s times nothing: cuda does, where a GPU is; fake shows the flow", opt.backend))
   end
-  return { opt = opt, backend = measure.backend(opt), dir = host.root .. "/out/build/aa" }
+  return { opt = opt, backend = measure.backend(opt), dir = host.root .. "/out/build/aa", hopper = setting("SPACE") or "hopper" }
 end
 
 local function session_of(run)
@@ -194,7 +194,7 @@ local function prepared(run, problems, spaces)
 end
 
 local function same(run, n, processes)
-  local list = prepared(run, PROBLEMS, { "hopper", "mma" })
+  local list = prepared(run, PROBLEMS, { run.hopper, "mma" })
   local bad = in_one_process(run, list, n) + in_fresh_processes(run, list, processes)
   return n + processes, bad
 end
@@ -280,7 +280,7 @@ end
 
 local function slower(run)
   local entries = {}
-  for i, e in ipairs(prepared(run, LONG, { "hopper" })) do
+  for i, e in ipairs(prepared(run, LONG, { run.hopper })) do
     local kernel = e.kernels[1]
     entries[i] = { place = i, problem = e.problem, kernel = kernel, steps = math.max(1, kernel.ns * SLOWER // STEP_NS) }
   end

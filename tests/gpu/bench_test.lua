@@ -1,6 +1,7 @@
 -- bench_test.lua -- on a GPU: kernels of every space, layout and type are right at ragged shapes, with
 -- and without programmatic launch; a kernel that is wrong is reported as wrong.
 
+local keys = require "key_kit"
 local sh = require "tests_sh"
 
 -- All rows that a bench run leaves in its store, as {status=, why=, key=, m=, n=, k=}.
@@ -18,12 +19,10 @@ local function bench(out, ...)
 end
 
 local function all_right(dtype, layout)
-  local k_major_a = layout == "nn" or layout == "tn" -- what hopper takes
-  local spaces = k_major_a and "hopper,mma,simt" or "mma,simt"
   return function()
     local out = sh.tmpdir("gpu " .. dtype .. " " .. layout)
     local run = bench(out, "SHAPES=" .. host.root .. "/tests/gpu/edges.txt", "LAYOUT=" .. layout,
-                      "DTYPE=" .. dtype, "SPACE=" .. spaces, "N=3") -- so few are measured once
+                      "DTYPE=" .. dtype, "SPACE=hopper,mma,simt", "N=3") -- so few are measured once
     assert(run.code == 0, run.output)
     local kernels, seen, by_space = 0, {}, {}
     for _, row in ipairs(rows_of(out)) do
@@ -34,7 +33,7 @@ local function all_right(dtype, layout)
       by_space[row.key:match("^[^:]+")] = true
     end
     assert(kernels >= 20, "only " .. kernels .. " kernels ran")
-    assert(by_space.mma and by_space.simt and (by_space.hopper or not k_major_a), "a space is missing")
+    assert(by_space.mma and by_space.simt and by_space.hopper, "a space is missing")
     sh.remove(out)
   end
 end
@@ -46,15 +45,24 @@ for _, case in ipairs { { "f16", "nn" }, { "f16", "tn" }, { "f16", "nt" }, { "f1
                         run = all_right(case[1], case[2]) }
 end
 
--- Structures that a small pick does not reach: three consumers, wide pingpong tiles, a raster group
--- that the tile rows do not fill, an odd number of tiles per CTA.
+-- Structures that a small pick does not reach: three and four consumers, wide pingpong tiles, a raster group that the
+-- tile rows do not fill, an odd number of tiles per CTA, swapped operands, clusters, parts of tiles, deep slots, stores
+-- from registers.
 local KEYS = {
-  "tile_m=192,tile_n=128,schedule=cooperative,consumers=3,chunk_buffers=1,stages=4,group_m=2",
-  "tile_m=192,tile_n=192,schedule=cooperative,consumers=3,chunk_buffers=2,stages=3,group_m=4",
-  "tile_m=64,tile_n=256,schedule=pingpong,consumers=2,chunk_buffers=2,stages=4,group_m=16",
-  "tile_m=192,tile_n=128,schedule=pingpong,consumers=2,chunk_buffers=1,stages=4,group_m=4",
-  "tile_m=128,tile_n=192,schedule=pingpong,consumers=2,chunk_buffers=2,stages=3,group_m=8",
-  "tile_m=256,tile_n=128,schedule=cooperative,consumers=2,chunk_buffers=1,stages=3,group_m=1",
+  "tile_m=192,tile_n=128,consumers=3,chunk_buffers=1,stages=4,group_m=2",
+  "tile_m=192,tile_n=64,consumers=3,chunk_buffers=2,stages=3,group_m=4",
+  "tile_m=256,tile_n=128,consumers=4,stages=3",
+  "tile_m=64,tile_n=256,schedule=pingpong,chunk_buffers=2,stages=4,group_m=16",
+  "tile_m=192,tile_n=128,schedule=pingpong,chunk_buffers=1,stages=4,group_m=4",
+  "tile_m=128,tile_n=192,schedule=pingpong,chunk_buffers=2,stages=3,group_m=8",
+  "tile_m=256,tile_n=128,schedule=cooperative,consumers=2,chunk_buffers=1,stages=3",
+  "tile_m=128,tile_n=256,consumers=2,split=cols,stages=3",
+  "tile_m=176,tile_n=128,swap=yes,schedule=pingpong,chunk_buffers=1,stages=5,cluster=n",
+  "tile_m=128,tile_n=176,schedule=pingpong,chunk_buffers=1,stages=5,cluster=m,raster=n",
+  "tile_m=128,tile_n=128,schedule=pingpong,stages=5,tail=2",
+  "tile_m=128,tile_n=128,consumers=2,tile_k=128,stages=3",
+  "tile_m=128,tile_n=96,consumers=2,epilogue=direct,chunk_buffers=1,stages=4,grid=tiles",
+  "acc=f16,tile_m=128,tile_n=256,consumers=2,stages=4",
 }
 
 tests[#tests + 1] = {
@@ -63,7 +71,9 @@ tests[#tests + 1] = {
     local ran = 0
     for i, rest in ipairs(KEYS) do
       local out = sh.tmpdir("gpu key")
-      local key = string.format("hopper:layout=%s,dtype=f16,acc=f32,%s", i % 2 == 0 and "nn" or "tn", rest)
+      -- only rows along k can be parted by 8s
+      local layout = rest:find "176" and "tn" or ({ "nn", "tn", "nt", "tt" })[i % 4 + 1]
+      local key = keys.key(string.format("hopper:layout=%s,%s", layout, rest))
       local run = bench(out, "KEY=" .. key, "SHAPE=3000x3016x1000")
       assert(run.code == 0, run.output)
       ran = ran + #rows_of(out)

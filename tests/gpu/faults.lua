@@ -62,7 +62,7 @@ local SELDOM = ' if (M == 512 && K == 512) { u64 t; asm volatile("mov.u64 %0, %%
 -- and a part of why.
 local FAULTS = {
   { "hang", function(text, desc)
-      return replaced(text, "mbar_expect_tx(bar, slot_bytes);", "mbar_expect_tx(bar, slot_bytes + 16);"), desc
+      return replaced(text, "mbar_expect_tx(bar, r_bytes", "mbar_expect_tx(bar, 16 + r_bytes"), desc
     end, "error", "waits for mbarrier smem+" },
   { "hang while timed", at_start(SELDOM, "int K"), "error", "does not end" },
   { "illegal address", at_start(" if (K > 0) stg(C, (i64)1 << 45, from_float<f16>(0.f)); ", "gptr<f16> C,"), "error", "illegal" },

@@ -23,15 +23,29 @@ base("mma tn", "mma:" .. TN .. "tile_m=32,tile_n=32,tile_k=32,stages=3,warps_m=2
   { { 64, 32, 160 }, { 40, 56, 136 } })
 base("mma nn", "mma:" .. NN .. "tile_m=64,tile_n=64,tile_k=32,stages=3,warps_m=2,warps_n=2,group_m=1",
   { { 64, 64, 160 }, { 72, 56, 136 } })
-base("cooperative tn", "hopper:" .. TN
-  .. "tile_m=64,tile_n=128,schedule=cooperative,consumers=1,chunk_buffers=1,stages=3,group_m=1",
+base("cooperative tn", "hopper:" .. TN .. "tile_m=64,tile_n=128,schedule=cooperative,consumers=1,chunk_buffers=1,stages=3",
   { { 128, 256, 320 }, { 200, 136, 264 } })
 base("cooperative nn", "hopper:" .. NN
   .. "tile_m=128,tile_n=128,schedule=cooperative,consumers=2,chunk_buffers=2,stages=3,group_m=2",
   { { 256, 128, 320 }, { 136, 200, 264 } })
-base("pingpong tn", "hopper:" .. TN
-  .. "tile_m=64,tile_n=64,schedule=pingpong,consumers=2,chunk_buffers=1,stages=3,group_m=1",
+base("pingpong tn", "hopper:" .. TN .. "tile_m=64,tile_n=64,schedule=pingpong,chunk_buffers=1,stages=3",
   { { 192, 128, 192 }, { 136, 136, 136 } })
+base("cluster", "hopper:" .. TN .. "tile_m=64,tile_n=64,consumers=1,cluster=m,chunk_buffers=1,stages=2",
+  { { 128, 128, 320 }, { 136, 72, 264 } })
+base("cluster swap", "hopper:" .. TN .. "tile_m=48,tile_n=128,swap=yes,consumers=2,cluster=n,chunk_buffers=1,stages=3",
+  { { 96, 256, 192 }, { 56, 136, 264 } })
+base("swap nn", "hopper:" .. NN .. "tile_m=64,tile_n=64,swap=yes,consumers=1,chunk_buffers=1,stages=3",
+  { { 128, 64, 192 }, { 72, 72, 136 } })
+base("tail", "hopper:" .. TN .. "tile_m=64,tile_n=128,consumers=1,chunk_buffers=2,stages=3,tail=2",
+  { { 192, 384, 128 }, { 72, 136, 136 } })
+base("split cols", "hopper:" .. TN .. "tile_m=64,tile_n=160,consumers=2,split=cols,chunk_buffers=1,stages=2,tile_k=128",
+  { { 128, 160, 384 }, { 72, 168, 136 } })
+base("direct", "hopper:" .. NN .. "tile_m=64,tile_n=64,consumers=1,epilogue=direct,chunk_buffers=1,stages=3",
+  { { 128, 64, 192 }, { 72, 72, 136 } })
+base("nt f16", "hopper:layout=nt,dtype=f16,acc=f16,tile_m=64,tile_n=64,consumers=1,chunk_buffers=1,stages=2",
+  { { 64, 128, 192 }, { 72, 72, 136 } })
+base("tt", "hopper:layout=tt,dtype=bf16,acc=f32,tile_m=64,tile_n=64,consumers=1,chunk_buffers=1,stages=2",
+  { { 64, 128, 192 }, { 72, 72, 136 } })
 base("splitk acq_rel", "splitk:" .. TN .. "splits=3,order=acq_rel", { { 64, 32, 160 }, { 40, 40, 168 } })
 base("splitk fence", "splitk:" .. TN .. "splits=2,order=fence", { { 64, 32, 128 }, { 40, 40, 168 } })
 base("splitk wait", "splitk:" .. TN .. "splits=2,order=wait", { { 64, 32, 128 }, { 40, 40, 168 } })
@@ -66,31 +80,31 @@ bug("empty barrier at the other parity", "cooperative tn",
   "mbar_wait(empty + 8 * at.slot, at.parity);",
   "deadlock", "the producer waits for a release that follows its own load")
 bug("16 bytes too few expected", "cooperative tn",
-  "mbar_expect_tx(bar, slot_bytes);",
-  "mbar_expect_tx(bar, slot_bytes - 16);",
+  "mbar_expect_tx(bar, r_bytes + 2 * tile_k * w);",
+  "mbar_expect_tx(bar, r_bytes + 2 * tile_k * w - 16);",
   "barrier race deadlock", "the phase ends before all bytes are there")
 bug("16 bytes too many expected", "cooperative tn",
-  "mbar_expect_tx(bar, slot_bytes);",
-  "mbar_expect_tx(bar, slot_bytes + 16);",
+  "mbar_expect_tx(bar, r_bytes + 2 * tile_k * w);",
+  "mbar_expect_tx(bar, r_bytes + 2 * tile_k * w + 16);",
   "deadlock", "the phase never ends")
 bug("one arrival too many counted", "cooperative tn",
-  "mbar_init(empty + 8 * s, consumers);",
-  "mbar_init(empty + 8 * s, consumers + 1);",
+  "mbar_init(empty + 8 * s, 1);",
+  "mbar_init(empty + 8 * s, 2);",
   "deadlock", "a slot is never free")
 bug("two arrivals at the full barrier", "cooperative tn",
   "mbar_init(full + 8 * s, 1);",
   "mbar_init(full + 8 * s, 2);",
   "deadlock", "a slot is never full")
 bug("every thread releases the slot", "cooperative nn",
-  "if (leader) mbar_arrive(empty + 8 * last_slot);",
-  "mbar_arrive(empty + 8 * last_slot);",
+  "if (leader) mbar_arrive(empty + 8 * slot);",
+  "mbar_arrive(empty + 8 * slot);",
   "barrier", "more arrivals than the barrier counts")
 bug("one consumer's arrival is enough", "cooperative nn",
-  "mbar_init(empty + 8 * s, consumers);",
+  "mbar_init(empty + 8 * s, 2);",
   "mbar_init(empty + 8 * s, 1);",
   "barrier race", "a slot is refilled while the other consumer reads it")
 bug("last slot never released", "cooperative tn",
-  "if (leader) mbar_arrive(empty + 8 * last_slot);",
+  "if (leader) mbar_arrive(empty + 8 * slot);",
   "",
   "deadlock", "the producer waits for it in the next tile")
 bug("parity kept at the ring's end", "cooperative nn",
@@ -112,10 +126,8 @@ bug("barriers lie in the last chunk", "cooperative tn",
   "full = ring + full_at - 8 * stages,",
   "barrier race", "the epilogue writes over the barriers")
 bug("slot released one step early", "cooperative tn",
-  [[if (leader && k_tile > 0) mbar_arrive(empty + 8 * last_slot);
-        last_slot = at.slot;]],
-  [[last_slot = at.slot;
-        if (leader && k_tile + 1 < k_tiles) mbar_arrive(empty + 8 * last_slot);]],
+  "if (leader && k_tile > 0) mbar_arrive(empty + 8 * slot); slot = at.slot;",
+  "slot = at.slot;\nif (leader && k_tile + 1 < k_tiles) mbar_arrive(empty + 8 * slot);",
   "race", "wgmma_wait<1> lets the newest multiplication read on")
 bug("full barrier waited for by one thread", "cooperative tn",
   "mbar_wait(full + 8 * at.slot, at.parity);",
@@ -157,9 +169,8 @@ bug("no wgmma_fence, A in registers", "registers nn",
   "",
   "registers", "nothing orders A's registers before wgmma reads them")
 bug("accumulator cleared in flight", "cooperative tn",
-  "        wgmma_wait<1>(); // all",
-  [[        acc[0][0] = 0.f;
-        wgmma_wait<1>(); // all]],
+  "wgmma_wait<1>(); // all",
+  "acc[0][0][0] = 0.f;\nwgmma_wait<1>(); // all",
   "registers", "a register is written while wgmma owns it")
 bug("A's register reused in flight", "registers nn",
   [[    wgmma_commit();
@@ -169,8 +180,8 @@ bug("A's register reused in flight", "registers nn",
 ]],
   "registers", "a register is written while wgmma reads it")
 bug("sum begun without a clear", "cooperative tn",
-  "b, k_tile > 0);",
-  "b, true);",
+  "slot_bytes, k_tile > 0);",
+  "slot_bytes, true);",
   "registers wrong-result uninitialised", "the first slice adds to what the registers held")
 bug("sum begun anew for each slice", "cooperative tn",
   "add || k > 0",
@@ -181,24 +192,24 @@ bug("accumulators not cleared", "dsmem stc",
   "float acc[tile / 2];",
   "registers wrong-result uninitialised", "adds to what the registers held")
 bug("stride of A halved", "cooperative tn",
-  "desc_a = smem_desc(a, 16, 1024)",
-  "desc_a = smem_desc(a, 16, 512)",
+  "desc_r = smem_desc(r, 16, 1024)",
+  "desc_r = smem_desc(r, 16, 512)",
   "wrong-result uninitialised", "eight rows of A are read from the wrong place")
 bug("descriptor with another swizzle", "cooperative tn",
-  "desc_a = smem_desc(a, 16, 1024)",
-  "desc_a = smem_desc<64>(a, 16, 1024)",
+  "desc_r = smem_desc(r, 16, 1024)",
+  "desc_r = smem_desc<64>(r, 16, 1024)",
   "wrong-result aligned-operands descriptor", "TMA wrote with 128")
 bug("k advances by 16 bytes", "cooperative tn",
-  "desc_a + i * (64 * 128 / 16) + k * (32 / 16)",
-  "desc_a + i * (64 * 128 / 16) + k * (16 / 16)",
+  "desc_r + i * (64 * 128 / 16) + k * (32 / 16)",
+  "desc_r + i * (64 * 128 / 16) + k * (16 / 16)",
   "wrong-result aligned-operands", "8 k are multiplied twice")
 bug("leading offset of B halved", "cooperative nn",
-  "smem_desc(b, 8192, 1024)",
-  "smem_desc(b, 4096, 1024)",
+  "smem_desc(s, 128 * tile_k, 1024)",
+  "smem_desc(s, 64 * tile_k, 1024)",
   "wrong-result", "the second 64 columns are read from the wrong place")
 bug("k advances as if K-major", "cooperative nn",
-  "constexpr int b_step = 2048 / 16",
-  "constexpr int b_step = 32 / 16",
+  "k * (2048 / 16)",
+  "k * (32 / 16)",
   "wrong-result", "B runs along n: 16 k are 16 rows")
 bug("B called K-major", "registers nn",
   "b_major = MN_MAJOR",
@@ -221,8 +232,8 @@ bug("rows of A's fragment swapped", "registers 128",
   "a[s][1] = pair_of_a(m0, k), a[s][0] = pair_of_a(m0 + 8, k);",
   "wrong-result", "register 0 has row g, register 1 row g + 8")
 bug("second consumer's rows off", "cooperative nn",
-  "a + consumer * (2 * wg_m * tile_k)",
-  "a + consumer * (wg_m * tile_k)",
+  "r += consumer * (wg_rows * 128);",
+  "r += consumer * (wg_rows * 64);",
   "wrong-result", "half of its rows are the first consumer's")
 bug("setmaxnreg by one warp", "cooperative nn",
   "    setmaxnreg_dec<40>();",
@@ -248,12 +259,10 @@ bug("proxy fence after the barrier", "cooperative tn",
   [[      fence_proxy_async();
       named_sync(1 + consumer, 128);]],
   [[      named_sync(1 + consumer, 128);
-      if (thread >= 32) fence_proxy_async();]],
+      if (threadIdx.x % 128 >= 32) fence_proxy_async();]],
   "race", "the fence follows the store that needs it")
 bug("chunk rewritten before it is read", "cooperative tn",
-  [[      if (thread == 0)
-        tma_store_wait_read<chunk_buffers - 1>(); // the chunk's last store has read it
-]],
+  "if (leader) tma_store_wait_read<chunk_buffers - 1>();",
   "",
   "race", "the last store of this chunk still reads")
 bug("one store too many in flight", "cooperative tn",
@@ -261,14 +270,12 @@ bug("one store too many in flight", "cooperative tn",
   "tma_store_wait_read<chunk_buffers>()",
   "race", "the last store of this chunk still reads")
 bug("no barrier after the wait for the chunk", "cooperative tn",
-  [[      named_sync(1 + consumer, 128);
-      UNROLL]],
-  "      UNROLL",
+  "named_sync(1 + consumer, 128); put_chunk",
+  "put_chunk",
   "race", "only one thread knows that the chunk is free")
 bug("no barrier before the store", "cooperative tn",
-  [[      named_sync(1 + consumer, 128);
-      if (thread == 0) {]],
-  "      if (thread == 0) {",
+  "named_sync(1 + consumer, 128); if (leader) {",
+  "if (leader) {",
   "race uninitialised", "TMA reads what other warps have not written")
 bug("exit before the store has read", "cooperative tn",
   "    if (leader) tma_store_wait_read<0>();",
@@ -284,20 +291,20 @@ bug("stmatrix with another swizzle", "cooperative tn",
   "^ (row & 3)",
   "wrong-result", "the store's box is swizzled by eight rows")
 bug("store at swapped coordinates", "cooperative tn",
-  "n + 64 * j, m + 64 * i",
-  "m + 64 * i, n + 64 * j",
+  "n + j, m + 64 * i",
+  "m + 64 * i, n + j",
   "unwritten written-twice wrong-result", "x runs along n")
 bug("load at swapped coordinates", "cooperative tn",
-  "tma_load_2d(a, &tmap_a, k, to.m, bar);",
-  "tma_load_2d(a, &tmap_a, to.m, k, bar);",
+  "tmap_a, k, r0 + (j) * 64, bar);",
+  "tmap_a, r0 + (j) * 64, k, bar);",
   "wrong-result", "x runs along k")
 bug("boxes of B overlap", "cooperative nn",
-  "b + j * (2 * 64 * tile_k)",
-  "b + j * (64 * tile_k)",
+  "slot + r_bytes + (j) * (128 * tile_k)",
+  "slot + r_bytes + (j) * (64 * tile_k)",
   "race wrong-result", "offsets in elements, not bytes")
 bug("both consumers store the same rows", "cooperative nn",
-  "to.m + consumer * wg_m",
-  "to.m",
+  "to.m += consumer * wg_rows;",
+  "",
   "written-twice unwritten", "the second half of the tile is never written")
 bug("no proxy fence, B by threads", "registers 128",
   [[    fence_proxy_async();
@@ -333,17 +340,10 @@ bug("stmatrix off its rows of 16 bytes", "multicast",
   "+ 32 * p + lane / 16 * 16",
   "+ 24 * p + lane / 16 * 16",
   "misaligned", "stmatrix wants rows at multiples of 16")
+-- The #define takes away the fence below.
 bug("proxy fence before the writes", "cooperative tn",
-  "      UNROLL\n      for (int p = 0; p < 4; ++p) { // 16 columns at a time, 16-byte pieces swizzled by the row\n"
-    .. "        const float *f = &acc[i][32 * j + 8 * p];\n"
-    .. "        stmatrix_x4(chunk + 128 * row + 16 * ((2 * p + lane / 16) ^ (row & 7)),\n"
-    .. "                    pack<f16>(f[0], f[1]), pack<f16>(f[2], f[3]), pack<f16>(f[4], f[5]),\n"
-    .. "                    pack<f16>(f[6], f[7]));\n      }\n      fence_proxy_async();\n",
-  "      fence_proxy_async();\n      UNROLL\n      for (int p = 0; p < 4; ++p) {\n"
-    .. "        const float *f = &acc[i][32 * j + 8 * p];\n"
-    .. "        stmatrix_x4(chunk + 128 * row + 16 * ((2 * p + lane / 16) ^ (row & 7)),\n"
-    .. "                    pack<f16>(f[0], f[1]), pack<f16>(f[2], f[3]), pack<f16>(f[4], f[5]),\n"
-    .. "                    pack<f16>(f[6], f[7]));\n      }\n",
+  "for (int p = 0; p < 8; p += 2) {",
+  "for (int p = 0; p < 8; p += 2) {\nif (p == 0) fence_proxy_async();\n#define fence_proxy_async()\n",
   "race", "a fence covers what was written before it")
 bug("no proxy fence after cp.async", "registers cp.async",
   "    fence_proxy_async();\n",
@@ -358,8 +358,8 @@ bug("proxy fence before cp.async has ended", "registers cp.async",
   "    fence_proxy_async();\n    cp_async_wait<0>();\n",
   "race", "a fence covers what was complete before it")
 bug("another thread waits for the store", "cooperative tn",
-  "      if (thread == 0)\n        tma_store_wait_read",
-  "      if (thread == 32)\n        tma_store_wait_read",
+  "if (leader) tma_store_wait_read<chunk_buffers",
+  "if (threadIdx.x % 128 == 32) tma_store_wait_read<chunk_buffers",
   "race", "store groups are the thread's that committed them")
 bug("consumers share their chunks", "pingpong tn",
   "ring + chunks_at + consumer * chunk_buffers * chunk_bytes",
@@ -409,19 +409,15 @@ bug("other consumer's slots not skipped", "pingpong tn",
   "",
   "deadlock race wrong-result barrier", "it multiplies the other's tile")
 bug("both consumers at one barrier", "cooperative nn",
-  [[      named_sync(1 + consumer, 128);
-      UNROLL]],
-  [[      named_sync(1, 128);
-      UNROLL]],
+  "named_sync(1 + consumer, 128); put_chunk",
+  "named_sync(1, 128); put_chunk",
   "race barrier deadlock", "half of each goes on when both have half arrived")
 bug("named barrier lacks a warp", "cooperative nn",
-  [[      named_sync(1 + consumer, 128);
-      if (thread == 0) {]],
-  [[      named_sync(1 + consumer, 96);
-      if (thread == 0) {]],
+  "named_sync(1 + consumer, 128); if (leader) {",
+  "named_sync(1 + consumer, 96); if (leader) {",
   "race barrier deadlock", "the store begins before the last warp has written")
 bug("one number for two barriers", "pingpong tn",
-  "constexpr int turn = 4;",
+  "constexpr int turn = 5;",
   "constexpr int turn = 1;",
   "barrier deadlock race", "the epilogue's barriers have it already")
 
@@ -459,10 +455,8 @@ bug("workspace used before the wait", "splitk acq_rel",
 -- cp.async and ldmatrix -------------------------------------------------------------------------------
 
 bug("cp.async waits for one group less", "mma tn",
-  [[cp_async_wait<stages - 2>();
-        cta_sync();]],
-  [[cp_async_wait<stages - 1>();
-        cta_sync();]],
+  "if (last) { // the next slice has arrived, and no warp reads the slot before this one any more cp_async_wait<stages - 2>();",
+  "if (last) {\ncp_async_wait<stages - 1>();",
   "race uninitialised", "the slot may still be filled")
 bug("no cp.async wait before the loop", "mma tn",
   [[  cp_async_wait<stages - 2>();
@@ -472,15 +466,12 @@ bug("no cp.async wait before the loop", "mma tn",
   float]],
   "race uninitialised", "the first slot may still be filled")
 bug("no barrier in the loop", "mma tn",
-  [[cp_async_wait<stages - 2>();
-        cta_sync();]],
-  "cp_async_wait<stages - 2>();",
+  "cp_async_wait<stages - 2>(); cta_sync(); }",
+  "cp_async_wait<stages - 2>(); }",
   "race uninitialised", "other warps' copies are not visible")
 bug("barrier before the wait", "mma tn",
-  [[cp_async_wait<stages - 2>();
-        cta_sync();]],
-  [[cta_sync();
-        cp_async_wait<stages - 2>();]],
+  "cp_async_wait<stages - 2>(); cta_sync(); }",
+  "cta_sync(); cp_async_wait<stages - 2>(); }",
   "race uninitialised", "other warps' copies may not have ended")
 bug("copies one slot too far ahead", "mma tn",
   "copy_slice(k_tile + stages - 1);",
@@ -579,6 +570,93 @@ bug("arrival between the copies", "producers k8",
   "      copy_row(to + b_at, B, (i64)(n0 + row) * ldb, n0 + row < N, i * tile_k, K);\n      cp_async_mbar_arrive(full + 8 * s);\n",
   "      cp_async_mbar_arrive(full + 8 * s);\n      copy_row(to + b_at, B, (i64)(n0 + row) * ldb, n0 + row < N, i * tile_k, K);\n",
   "race uninitialised", "it waits for what was copied before it")
+
+-- wgmma's operands swapped, parted, in every layout ----------------------------------------------------
+
+bug("swapped product stored without trans", "swap nn",
+  "stmatrix_x4_trans(to,",
+  "stmatrix_x4(to,",
+  "wrong-result", "each 8 x 8 lies in C transposed")
+bug("swapped product's matrices in the other order", "swap nn",
+  "row = 8 * (p + lane / 16) + lane % 8, column = 2 * warp + lane / 8 % 2;",
+  "row = 8 * (p + lane / 8 % 2) + lane % 8, column = 2 * warp + lane / 16;",
+  "wrong-result", "the second matrix is 8 rows of r further on, not 8 of s")
+bug("swapped product stored at the other's place", "swap nn",
+  "n + 64 * i, m + j",
+  "m + j, n + 64 * i",
+  "unwritten written-twice wrong-result", "x runs along n")
+bug("no proxy fence before a transposed store", "swap nn",
+  "fence_proxy_async();",
+  "",
+  "race", "TMA reads what stmatrix has not made visible")
+bug("swapped: chunk rewritten before it is read", "cluster swap",
+  "if (leader) tma_store_wait_read<chunk_buffers - 1>();",
+  "",
+  "race", "the last store of this chunk still reads")
+bug("rows of the swapped operand called K-major", "swap nn",
+  "MN_MAJOR, K_MAJOR>",
+  "K_MAJOR, K_MAJOR>",
+  "wrong-result out-of-bounds uninitialised", "B runs along n")
+bug("both operands along m and n, one called K-major", "nt f16",
+  "MN_MAJOR, MN_MAJOR>",
+  "K_MAJOR, MN_MAJOR>",
+  "wrong-result out-of-bounds uninitialised", "A runs along m")
+bug("f16 sums of the other eight rows", "nt f16",
+  "return f[at + half];",
+  "return f[at + (half ^ 1)];",
+  "wrong-result", "register 0 has row g, register 1 row g + 8")
+bug("A along m loaded as if along k", "tt",
+  "tmap_a, r0 + 64 * (j), k, bar);",
+  "tmap_a, k, r0 + 64 * (j), bar);",
+  "wrong-result", "x runs along m")
+bug("both consumers store the same columns", "split cols",
+  "to.n += consumer * (wg_cols);",
+  "",
+  "written-twice unwritten", "the second half of the tile is never written")
+bug("second consumer's columns off", "split cols",
+  "s += consumer * ((wg_cols) * 128);",
+  "s += consumer * ((wg_cols) * 64);",
+  "wrong-result aligned-operands descriptor", "half of its columns are the first consumer's")
+bug("the rest of the columns stored as a whole chunk", "split cols",
+  "w - j < 64 ? tmap_rest : tmap_c",
+  "tmap_c",
+  "uninitialised written-twice wrong-result race", "its box has 64 columns, and 16 are the consumer's")
+bug("second 64 k over the first", "split cols",
+  "slot + b * (128 * rows)",
+  "slot",
+  "race wrong-result uninitialised", "a slot of 128 k has two boxes")
+bug("k goes on past the swizzled row", "split cols",
+  "k / 4 * (128 * rows / 16) + k % 4 * (32 / 16)",
+  "k * (32 / 16)",
+  "wrong-result aligned-operands descriptor out-of-bounds", "64 k to a row of 128 bytes")
+bug("part of a tile stored at the wrong column", "tail",
+  "to.n += part * (cols / 2); {",
+  "to.n += part * (cols / 4); {",
+  "written-twice unwritten wrong-result", "the second part lies over the first")
+bug("part of a tile loaded from the first's columns", "tail",
+  "to.n += part * (cols / 2); ROLLED",
+  "ROLLED",
+  "wrong-result", "the second part multiplies the first one's columns")
+bug("as many parts as there are tiles", "tail",
+  "items = whole + 2 * cut;",
+  "items = whole + cut;",
+  "unwritten", "half of the parts are nobody's")
+bug("last slot before a part never released", "tail",
+  "if (leader) mbar_arrive(empty + 8 * slot); store_tile<wg_cols>",
+  "store_tile<wg_cols>",
+  "deadlock", "the producer waits for it in the part")
+bug("columns from registers not clipped", "direct",
+  "row < M && column < N;",
+  "row < M;",
+  "padding-written out-of-bounds written-twice", "writes columns beyond the last")
+bug("square half turned", "direct",
+  "v[2] = odd ? b : v[2], v[3] = odd ? v[3] : b;",
+  "",
+  "wrong-result", "two of four columns are another lane's")
+bug("halves of a warp's rows exchanged", "direct",
+  "lane / 4 + 8 * half;",
+  "lane / 4 + 8 * (half ^ 1);",
+  "wrong-result", "rows 0 to 7 are stored where 8 to 15 belong")
 
 -- plain memory ----------------------------------------------------------------------------------------
 
@@ -883,5 +961,61 @@ bug("cluster left without a wait", "multicast",
   "  cluster_sync(); // and what",
   "  cluster_arrive(); // and what",
   "remote-after-exit barrier race", "arriving says that it may end, not that the other has")
+bug("slot not released to the CTA beside", "cluster",
+  "mbar_arrive_peer(map_shared(bar, cluster_rank() ^ 1));",
+  "",
+  "deadlock", "it waits for this CTA before it loads for both")
+bug("slot released twice here", "cluster",
+  "mbar_arrive_peer(map_shared(bar, cluster_rank() ^ 1));",
+  "mbar_arrive_peer(map_shared(bar, cluster_rank()));",
+  "deadlock barrier race", "arrivals at the wrong CTA")
+bug("arrivals of the CTA beside not counted", "cluster",
+  "mbar_init(empty + 8 * s, 2);",
+  "mbar_init(empty + 8 * s, 1);",
+  "barrier race", "its slot is overwritten while it is read")
+bug("two of four arrivals counted", "cluster swap",
+  "mbar_init(empty + 8 * s, 4);",
+  "mbar_init(empty + 8 * s, 2);",
+  "barrier race", "two consumers in each of two CTAs read the slot")
+bug("half of a slot to its own CTA alone", "cluster",
+  "bar, 3);",
+  "bar, 1 << cluster_rank());",
+  "deadlock uninitialised barrier", "the mask leaves the CTA beside out")
+bug("half of a slot to the CTA beside alone", "cluster swap",
+  "bar, 3);",
+  "bar, 2 >> cluster_rank());",
+  "deadlock uninitialised barrier race wrong-result", "the mask leaves its own CTA out")
+bug("same half of a slot loaded twice", "cluster",
+  "const int half = cluster_rank();",
+  "const int half = 0;",
+  "race wrong-result uninitialised", "the other half is nobody's")
+bug("both halves of a slot at one place", "cluster swap",
+  "slot + r_bytes + (half * (w / 24) / 2 + j)",
+  "slot + r_bytes + (j)",
+  "race wrong-result uninitialised", "both CTAs write the first half")
+bug("bytes of the CTA beside not expected", "cluster",
+  "mbar_expect_tx(bar, r_bytes + 2 * tile_k * w);",
+  "mbar_expect_tx(bar, r_bytes + tile_k * w);",
+  "barrier race uninitialised", "its half may be missing")
+bug("no wait for the slot of the CTA beside", "cluster",
+  "mbar_wait(empty + 8 * at.slot, at.parity ^ 1);",
+  "",
+  "race barrier", "the multicast overwrites what is still read")
+bug("both CTAs of a cluster store the same tile", "cluster",
+  "to.m = 2 * to.m + cluster_rank(); to.m *= tile_m, to.n *= tile_n; {",
+  "to.m = 2 * to.m * tile_m, to.n *= tile_n; {",
+  "written-twice unwritten", "the tile beside is never written")
+bug("last tile without one beside it lost", "cluster",
+  "pairs = (tiles_m + 1) / 2;",
+  "pairs = tiles_m / 2;",
+  "unwritten", "three tiles are two pairs")
+bug("cluster not met before the first slot", "cluster",
+  "cluster_sync(); grid_dep_launch();",
+  "cta_sync(); grid_dep_launch();",
+  "barrier race remote-after-exit not-resident", "copies arrive at barriers that do not exist yet")
+bug("exit before the CTA beside has ended", "cluster",
+  "cluster_sync(); // the CTA beside may still write here",
+  "",
+  "remote-after-exit race", "it still loads and arrives here")
 
 return { bases = bases, bugs = bugs }

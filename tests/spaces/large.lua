@@ -1,7 +1,7 @@
--- large.lua -- hopper, widened to what one would like to search: more than 10^12 points, tied together
+-- large.lua -- ring.lua, widened to what one would like to search: more than 10^12 points, tied together
 -- by shared memory, registers, warps, clusters and split-K. For the tests of counting and drawing.
 
-space "large" { format = 1, base = "hopper", doc = "hopper with every knob that was ever proposed" }
+space "large" { format = 1, base = "ring", doc = "ring.lua with every knob that was ever proposed" }
 
 extend "tile_m" { 32, 96, 160, 224, 320, 384, 512 }
 extend "tile_n" { 32, 96, 160, 224, 320, 384, 512 }
