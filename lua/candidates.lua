@@ -5,6 +5,7 @@
 -- measured ones, and points drawn uniformly. A probe tests the edit's hypothesis, the model knows
 -- the hardware, neighbours climb where the model is wrong, and the draw keeps the door open.
 
+local climb = require "climb"
 local dsl = require "dsl"
 local model = require "model"
 
@@ -86,10 +87,11 @@ local function by_score(x, y)
   return x.key < y.key
 end
 
-local DRAWN = 5000 -- points of a large space that a survey looks at
+local DRAWN = 5000 -- points that a survey looks at where neither a walk nor a climb will do
+local FAMILY = 3   -- of one family (climb.family) ahead of the others
 
 -- One walk over the space: the `n` best predicted of its new points, and `n` drawn uniformly.
-local function survey(b, known, n, rng)
+local function walked(b, known, n, rng)
   local front, drawn, seen = {}, {}, 0
   for cand, full in b:survey(DRAWN) do
     local key = b:key(cand)
@@ -106,11 +108,39 @@ local function survey(b, known, n, rng)
       if slot <= n then drawn[slot] = { b = b, cand = cand, key = key } end
     end
   end
+  return front, rng:shuffled(drawn)
+end
+
+-- The same of a space that is too large for a walk, with points drawn as a climb draws them; nil where it finds none.
+local function climbed(b, known, n, rng)
+  local c = climb.new(b, function(full) return model.predict(b, full) end)
+  local new, front, drawn = {}, {}, {}
+  for _, entry in ipairs(c:points()) do
+    entry.key = b:key(entry.cand)
+    if not known[entry.key] then new[#new + 1] = entry end
+  end
+  if not new[1] then return nil end
+  for i, entry in ipairs(climb.mixed(new, n, FAMILY)) do
+    front[i] = { b = b, cand = entry.cand, key = entry.key, score = entry.cost }
+  end
+  for _ = 1, n do
+    local entry = c:draw(rng)
+    local item = entry and item_of(b, entry.cand)
+    if item and not known[item.key] then drawn[#drawn + 1] = item end
+  end
+  return front, drawn
+end
+
+-- The best predicted of the new points, by score, and others by lot.
+local function survey(b, known, n, rng)
+  local front, drawn
+  if climb.wanted(b) then front, drawn = climbed(b, known, n, rng) end
+  if not front then front, drawn = walked(b, known, n, rng) end
   for _, item in ipairs(front) do
     item.score = model.score(b, item.cand, item.score)
   end
   table.sort(front, by_score)
-  return front, rng:shuffled(drawn)
+  return front, drawn
 end
 
 -- Takes from `lists` in turn until `out` has `n` items, each key once.

@@ -1,10 +1,12 @@
 -- select: which candidates of a problem are worth a kernel.
 --
 -- Seeds are what an expert would try first, the model knows the rest of the space: every space
--- keeps one candidate, then come the seeds that are not hopeless, then the best predicted, those
+-- keeps one candidate, then come seeds that are not hopeless, then the best predicted, those
 -- that are unlike what was taken before their near twins. The result is sorted by predicted time
 -- and depends on nothing but the specs, the model and the problem. KEYS lists candidates instead of all this.
+-- A space that is too large to walk is climbed (climb.lua).
 
+local climb = require "climb"
 local fail = require "fail"
 local model = require "model"
 local space = require "space"
@@ -34,46 +36,36 @@ end
 -- Inserts `entry` into the sorted list `best`, which keeps at most `limit` entries.
 local function keep(best, entry, limit)
   local at = #best + 1
-  while at > 1 and entry.ns < best[at - 1].ns do at = at - 1 end
+  while at > 1 and entry.cost < best[at - 1].cost do at = at - 1 end
   table.insert(best, at, entry)
   best[limit + 1] = nil
 end
 
--- A large space is drawn from: so many points, and so many steps from the best of them.
-local DRAWN, CLIMBS, STEPS = 20000, 8, 20
+-- So many of a family (climb.family) are let ahead of the others: a prediction errs for a family as a whole.
+local FAMILY = 3
 
--- From the best points of a draw to better ones beside them, which join the front.
-local function climb(b, front, limit)
-  local known = {}
-  for _, entry in ipairs(front) do known[b:key(entry.cand)] = true end
-  for _, start in ipairs(table.move(front, 1, CLIMBS, 1, {})) do
-    local at = start
-    for _ = 1, STEPS do
-      local better = at
-      b:near(at.cand, 1, function(cand)
-        local ns = model.predict(b, b:full(cand))
-        if ns < better.ns then better = { cand = cand, ns = ns } end
-      end)
-      if better == at then break end
-      at = better
-    end
-    if not known[b:key(at.cand)] then keep(front, at, limit) end
-    known[b:key(at.cand)] = true
+-- The best predicted points of a space that is small enough to be walked, or in which a climb came by few,
+-- as {cand, cost}.
+local SURVEYED = 20000
+
+local function surveyed(b, limit)
+  local front = {}
+  for cand, full in b:survey(SURVEYED) do
+    local cost = model.predict(b, full)
+    if #front < limit or cost < front[#front].cost then keep(front, { cand = cand, cost = cost }, limit) end
   end
+  return front
 end
 
 -- The best predicted candidates of one bound space, as items. Soft rules are only asked of those that
 -- are near the front, because most never get there.
 local function best_of(b, limit)
   local front = {}
-  local next_point, whole = b:survey(DRAWN)
-  for cand, full in next_point do
-    local ns = model.predict(b, full)
-    if #front < 4 * limit or ns < front[#front].ns then
-      keep(front, { cand = cand, ns = ns }, 4 * limit)
-    end
+  if climb.wanted(b) then
+    local found = climb.new(b, function(full) return model.predict(b, full) end):points()
+    front = climb.mixed(found, 4 * limit, 4 * FAMILY)
   end
-  if not whole then climb(b, front, 4 * limit) end
+  if #front < limit then front = surveyed(b, 4 * limit) end
   local items = {}
   for i, entry in ipairs(front) do
     local item = new_item(b, entry.cand)
@@ -112,7 +104,7 @@ end
 
 -- A seed predicted this many times slower than the best candidate was meant for another problem; a
 -- space whose first candidate is, for other problems altogether, unless the user asked for it.
-local HOPELESS, HOPELESS_SPACE = 3, 12
+local HOPELESS, HOPELESS_SPACE = 1.15, 12
 
 local function fastest(found)
   local best
@@ -134,21 +126,24 @@ local function twins(x, y)
   return different <= 1
 end
 
--- `rest` with the twins of an earlier item, or of one in `taken`, moved behind the others.
+-- `rest` with the twins of an earlier item, or of one in `taken`, moved behind the others, and what exceeds its
+-- family's share too.
 local function unlike_first(rest, taken)
-  local kept, behind = table.move(taken, 1, #taken, 1, {}), {}
+  local kept, behind, of = table.move(taken, 1, #taken, 1, {}), {}, {}
   local ahead = {}
   for _, item in ipairs(rest) do
-    local twin = false
-    for _, other in ipairs(kept) do twin = twin or twins(item, other) end
-    if not twin then kept[#kept + 1] = item end
-    table.insert(twin and behind or ahead, item)
+    local family = item.b.space.name .. " " .. climb.family(item.cand)
+    local like = (of[family] or 0) >= FAMILY
+    for _, other in ipairs(kept) do like = like or twins(item, other) end
+    if not like then kept[#kept + 1], of[family] = item, (of[family] or 0) + 1 end
+    table.insert(like and behind or ahead, item)
   end
   return table.move(behind, 1, #behind, #ahead + 1, ahead)
 end
 
--- Candidates in the order of their claim: one per space, then seeds, then predictions.
-local function claims(found, asked)
+-- Candidates in the order of their claim: one per space, then seeds up to half of the `n` that are wanted, then
+-- predictions, then the other seeds.
+local function claims(found, asked, n)
   local firsts, seeds, rest = {}, {}, {}
   local best = fastest(found)
   for _, space_items in ipairs(found) do
@@ -163,10 +158,12 @@ local function claims(found, asked)
   table.sort(firsts, faster)
   table.sort(seeds, faster)
   table.sort(rest, by_score)
-  local all = {}
-  for _, part in ipairs { firsts, seeds } do table.move(part, 1, #part, #all + 1, all) end
+  local all = table.move(firsts, 1, #firsts, 1, {})
+  local early = math.max(0, math.min(#seeds, n // 2 - #all))
+  table.move(seeds, 1, early, #all + 1, all)
   rest = unlike_first(rest, all)
-  return table.move(rest, 1, #rest, #all + 1, all)
+  table.move(rest, 1, #rest, #all + 1, all)
+  return table.move(seeds, early + 1, #seeds, #all + 1, all)
 end
 
 -- Why a bound space has no candidate.
@@ -313,7 +310,7 @@ function select_.pick(problem, device, opt)
   end
   for _, text in ipairs(without) do note(text, problem) end
   local picked, seen = {}, {}
-  for _, item in ipairs(claims(found, opt.space)) do
+  for _, item in ipairs(claims(found, opt.space, n)) do
     if not seen[item.key] and #picked < n then
       seen[item.key] = true
       picked[#picked + 1] = item
