@@ -137,9 +137,9 @@ TESTS      := $(filter-out $(NVCC_TESTS),$(sort $(wildcard tests/*_test.lua)))
 # process more than cores. What takes long over Lua alone is run by the loom that is shipped: what it asks of C, the
 # others ask too. A small quarantine keeps forks quick.
 PLAIN_TESTS := $(patsubst %,tests/%_test.lua,repro aa golden check emit sandbox search edit edit_random edit_statement \
-                 edit_verb points survey)
+                 edit_verb points survey llm_search mutate_llm space lang settled race campaign keys bench)
 
-test: lint $(BUILD)/loom $(ASAN)/loom $(ASAN)/loom-llm out/build/ctest/llm_stub out/build/loom-cpu test-c \
+test: lint $(BUILD)/loom $(ASAN)/loom $(BUILD)/loom-llm $(ASAN)/loom-llm out/build/ctest/llm_stub out/build/loom-cpu test-c \
       test-cpu-unit
 	$(Q)ASAN_OPTIONS=quarantine_size_mb=16 LOOM_TEST_JOBS=$(or $(JOBS),$(shell expr $$(nproc) + 1)) \
 	  $(ASAN)/loom test --with $(BUILD)/loom $(PLAIN_TESTS) --with $(ASAN)/loom $(filter-out $(PLAIN_TESTS),$(TESTS))

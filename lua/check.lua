@@ -15,11 +15,12 @@ local check = { quick_schedules = { 0, 3 } } -- unlike orders, two SMs and one
 
 -- ------------------------------------------------------------------------------- which runs
 
--- A run of `kernel`, by its number: families are cycled, odd schedules have rows with something behind them,
--- and launch as a dependent of another grid where the kernel knows of that.
+-- A run of `kernel`, by its number: families are cycled, odd schedules have rows with something behind them and
+-- operands at odd addresses, and launch as a dependent of another grid where the kernel knows of that.
 local function run_of(kernel, shape, schedule, i, seed)
+  local odd = schedule % 2 == 1
   local run = { shape = shape, schedules = { schedule }, families = { cpu.families[i % #cpu.families + 1] },
-                seed = seed, padded = schedule % 2 == 1 }
+                seed = seed, padded = odd, shift = odd and shapes.shift(kernel) or nil }
   if kernel.launch.pdl then run.pdl = schedule % 2 end
   return run
 end
@@ -56,9 +57,10 @@ local function run_all(ctx, kernel, runs, say)
   for _, run in ipairs(runs) do
     local started = host.now()
     local status, answer = cpu.run(ctx.opt, ctx.session, kernel, run)
-    say("run", string.format("%-11s %s, schedule %s, %s%s%s, %.3f s", status, shapes.text(run.shape),
+    say("run", string.format("%-11s %s, schedule %s, %s%s%s%s, %.3f s", status, shapes.text(run.shape),
                              table.concat(run.schedules, ","), table.concat(run.families, ","),
-                             run.padded and ", padded" or "", run.pdl == 1 and ", pdl" or "", host.now() - started))
+                             run.padded and ", padded" or "",
+                             run.shift and ", shifted" or "", run.pdl == 1 and ", pdl" or "", host.now() - started))
     if status ~= "ok" then
       return status, status ~= "interrupted" and cpu.why(kernel, status, answer) or answer.why,
              answer.report and cpu.with_places(kernel, answer.report)

@@ -1,7 +1,7 @@
 -- cpu: the CPU device, the program loom-cpu that runs a kernel's threads as fibers and reports what no
 -- schedule may show: deadlocks, races, accesses out of bounds, wrong results. It has no clock.
 --
--- A run is {shape, schedule, family, pdl, alpha, beta}; cpu.run does one or several of a kernel that
+-- A run is {shape, schedule, family, pdl, shift, alpha, beta}; cpu.run does one or several of a kernel that
 -- cpu_build compiled, and says what was found with the lines of the kernel and of its template.
 
 local cpu_build = require "cpu_build"
@@ -47,14 +47,14 @@ local function list(values)
   return table.concat(values, ",")
 end
 
--- run {shape, schedules, families, seed, padded, pdl, alpha, beta, counters}; the lists are cycled.
+-- run {shape, schedules, families, seed, padded, shift, pdl, alpha, beta, counters}; the lists are cycled.
 local function job_of(kernel, run, report)
   local job = {
     { "so", kernel.cpu.so }, { "desc", kernel.json }, { "M", run.shape.M }, { "N", run.shape.N },
     { "K", run.shape.K }, { "seed", run.seed or 1 }, { "schedules", list { table.unpack(run.schedules) } },
     { "families", list { table.unpack(run.families) } }, { "report", report },
   }
-  for _, name in ipairs { "counters", "alpha", "beta", "pdl" } do
+  for _, name in ipairs { "counters", "alpha", "beta", "pdl", "shift" } do
     if run[name] then job[#job + 1] = { name, run[name] } end
   end
   local lds = run.padded and shapes.padded(kernel, run.shape) or {}

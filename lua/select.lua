@@ -16,7 +16,8 @@ local select_ = { default_n = 16 }
 
 -- Problems that a key without SHAPE is tried on, until one lets it pass its rules: large and square
 -- first, then those that leave an SM idle (split-K is pinned to 1 where every SM has work).
-local probes = { { 4096, 4096, 4096 }, { 256, 256, 4096 }, { 64, 64, 1024 }, { 64, 4096, 4096 } }
+local probes = { { 4096, 4096, 4096 }, { 256, 256, 4096 }, { 64, 64, 1024 }, { 64, 4096, 4096 },
+                 { 4095, 4095, 4095 }, { 255, 255, 4095 } }
 
 local function faster(x, y)
   if x.ns ~= y.ns then return x.ns < y.ns end
@@ -182,7 +183,7 @@ local function note(text, problem)
   noted[key] = true
 end
 
--- Seeds and predictions of every space that has any; the reasons of the others.
+-- Seeds and predictions of every space that has any; the others, bound.
 local function gather(problem, device, opt, limit)
   local found, without = {}, {}
   for _, sp in ipairs(select_.spaces(device, opt)) do
@@ -191,7 +192,7 @@ local function gather(problem, device, opt, limit)
     if items.seeds[1] or items.predicted[1] then
       found[#found + 1] = items
     else
-      without[#without + 1] = killer(b)
+      without[#without + 1] = b
     end
   end
   return found, without
@@ -297,6 +298,18 @@ end
 
 -- ------------------------------------------------------------------------------- one problem
 
+-- Says which spaces have nothing for the problem; not those in whose stead another of the same architecture has.
+local function note_missing(found, without, problem)
+  local served = {}
+  for _, items in ipairs(found) do
+    local first = items.seeds[1] or items.predicted[1]
+    served[first.b.space.arch] = true
+  end
+  for _, b in ipairs(without) do
+    if not served[b.space.arch] then note(killer(b), problem) end
+  end
+end
+
 -- At most `opt.n` items {b, cand, full, key, ns} for the problem, sorted by predicted time; of KEYS all that are for
 -- it, in the file's order.
 function select_.pick(problem, device, opt)
@@ -305,10 +318,11 @@ function select_.pick(problem, device, opt)
   local n = opt.n or select_.default_n
   local found, without = gather(problem, device, opt, n)
   if #found == 0 then
+    for i, b in ipairs(without) do without[i] = killer(b) end
     fail(string.format("%dx%dx%d %s: %s", problem.M, problem.N, problem.K, problem.layout,
                        without[1] and table.concat(without, "; ") or "no space runs on the device"))
   end
-  for _, text in ipairs(without) do note(text, problem) end
+  note_missing(found, without, problem)
   local picked, seen = {}, {}
   for _, item in ipairs(claims(found, opt.space, n)) do
     if not seen[item.key] and #picked < n then

@@ -82,9 +82,9 @@ local function dim(g, i, count, cut)
   return ceil_to(math.max(1, count * g[i] - cut), g.step[i])
 end
 
--- A part of a tile that is no half and no quarter of it.
+-- A part of a tile that is no half and no quarter of it: an odd number of steps.
 local function part(g, i)
-  return math.max(g.step[i], ceil_to(g[i] // 3, g.step[i]))
+  return g.step[i] * (-(-(g[i] // 3) // g.step[i]) | 1)
 end
 
 -- The shapes of tests: {name, shape} for one tile, an odd number of tiles and of slices, and one that is
@@ -103,13 +103,20 @@ function shapes.of(kernel)
 end
 
 -- Leading dimensions with some elements behind each row, {lda, ldb, ldc}: a kernel that takes the row's
--- length for them is found, and so is one that writes there.
+-- length for them is found, and so is one that writes there. An odd number of steps, so that rows begin anywhere.
 function shapes.padded(kernel, shape)
   local layout, step = kernel.desc:match('"layout":"(%a%a)"'), kernel.launch.legal.ld
   local a_k_major, b_k_major = layout == "nn" or layout == "tn", layout == "tn" or layout == "tt"
-  local behind = step * (-(-8 // step))
+  local behind = step * (-(-8 // step) | 1)
   local function ld(row) return ceil_to(row, step) + behind end
   return { lda = ld(a_k_major and shape.K or shape.M), ldb = ld(b_k_major and shape.K or shape.N), ldc = ld(shape.N) }
+end
+
+-- Elements that A, B and C lie past a multiple of 1 KiB, as little aligned as the kernel takes them.
+function shapes.shift(kernel)
+  local launch = kernel.launch
+  local align = #launch.tensors > 0 and math.max(launch.legal.align, 16) or launch.legal.align
+  return align < 1024 and align // 2 or nil
 end
 
 function shapes.text(s)

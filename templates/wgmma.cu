@@ -90,9 +90,9 @@
 #include "loom.cuh"
 
 constexpr int tile_m = $tile_m, tile_n = $tile_n, tile_k = $tile_k, stages = $stages;
-constexpr int rows = $rows, cols = $cols;       // of a tile, as wgmma sees it
+constexpr int rows = $rows, cols = $cols;             // of a tile, as wgmma sees it
 constexpr int wg_rows = $wg_rows, wg_cols = $wg_cols; // of them one consumer's,
-constexpr int row_blocks = wg_rows / 64;        // 64 rows to a wgmma
+constexpr int row_blocks = wg_rows / 64;              // 64 rows to a wgmma
 constexpr int consumers = $consumers, threads = 128 * (1 + consumers);
 constexpr int split_k = $split_k; // CTAs of a cluster that share a tile's K
 constexpr int group = $group_m; // tiles walked together, so that what they share is met again in L2
@@ -118,40 +118,42 @@ static_assert(threads == $threads && smem_end == $smem, "space and kernel differ
 
 //@ include "wgmma/store.cu"
 
-//@ -- One operand's boxes of a slot, into `to`, from row `from` of it on.
-//@ local function load(o, to, from, wide)
-//@   local parts = wide .. " / " .. o.box
-//@   if not o.k_major then parts = "(" .. wide .. " + 63) / 64" end
-//@   local begin, load_2d, mask = "", "tma_load_2d", ""
-//@   if o.shared then
-//@     begin, load_2d, mask = "half * (" .. parts .. ") / 2 + ", "tma_load_2d_multicast", ", 3"
-//@     parts = parts .. " / 2"
-//@   end
-//@   if o.k_major and tile_k > 64 then
+//@ local s_bytes_of = s.k_major and "2 * tile_k * w" or "2 * tile_k * ((w + 63) / 64 * 64)"
+// Asks for one slot: rows of r from r0 on, w rows of s from s0 on, tile_k of them from k on.
+template <int w>
+LOOM_FN void load_slot(u32 slot, const tensor_map *tmap_a, const tensor_map *tmap_b, int k, int r0,
+                       int s0, u32 bar) {
+  mbar_expect_tx(bar, r_bytes + $s_bytes_of);
+  //@ if cluster ~= "none" then
+  const int half = cluster_rank();
+  //@ end
+  //@ -- One operand's boxes of a slot, into `to`, from row `from` of it on.
+  //@ local function load(o, to, from, wide)
+  //@   local parts = wide .. " / " .. o.box
+  //@   if not o.k_major then parts = "(" .. wide .. " + 63) / 64" end
+  //@   local at, load_2d, mask = "(j)", "tma_load_2d", ""
+  //@   if o.shared then
+  //@     at, load_2d, mask = "(half * (" .. parts .. ") / 2 + j)", "tma_load_2d_multicast", ", 3"
+  //@     parts = parts .. " / 2"
+  //@   end
+  //@   local box, tmap = o.box, o.tmap
+  //@   if o.k_major and tile_k > 64 then
   UNROLL
   for (int b = 0; b < tile_k / 64; ++b) {
     UNROLL
     for (int j = 0; j < $parts; ++j)
-      $load_2d($to + b * (128 * $wide) + ($(begin)j) * (128 * $(o.box)), $(o.tmap), k + 64 * b, $from + ($(begin)j) * $(o.box), bar$mask);
+      $load_2d($to + b * (128 * $wide) + $at * (128 * $box), $tmap, k + 64 * b, $from + $at * $box,
+               bar$mask);
   }
-//@   elseif o.k_major then
+  //@   elseif o.k_major then
   UNROLL
   for (int j = 0; j < $parts; ++j)
-    $load_2d($to + ($(begin)j) * (128 * $(o.box)), $(o.tmap), k, $from + ($(begin)j) * $(o.box), bar$mask);
-//@   else
+    $load_2d($to + $at * (128 * $box), $tmap, k, $from + $at * $box, bar$mask);
+  //@   else
   UNROLL
   for (int j = 0; j < $parts; ++j)
-    $load_2d($to + ($(begin)j) * (128 * tile_k), $(o.tmap), $from + 64 * ($(begin)j), k, bar$mask);
-//@   end
-//@ end
-//@ local s_bytes_of = s.k_major and "2 * tile_k * w" or "2 * tile_k * ((w + 63) / 64 * 64)"
-// Asks for one slot: rows of r from r0 on, w rows of s from s0 on, tile_k of them from k on.
-template <int w>
-LOOM_FN void load_slot(u32 slot, const tensor_map *tmap_a, const tensor_map *tmap_b, int k, int r0, int s0,
-                       u32 bar) {
-  mbar_expect_tx(bar, r_bytes + $s_bytes_of);
-  //@ if cluster ~= "none" then
-  const int half = cluster_rank();
+    $load_2d($to + $at * (128 * tile_k), $tmap, $from + 64 * $at, k, bar$mask);
+  //@   end
   //@ end
   //@ load(r, "slot", "r0", "rows")
   //@ load(s, "slot + r_bytes", "s0", "w")
@@ -172,7 +174,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
   const int tiles = $across_m * $across_n, all_k = (K + tile_k - 1) / tile_k;
   //@ if split_k > 1 then
   // One without a share of a short K takes a slice behind its end: zeros.
-  const int rank = cluster_rank(), from = all_k * rank / split_k, count = all_k * (rank + 1) / split_k - from;
+  const int rank = cluster_rank(), from = all_k * rank / split_k,
+            count = all_k * (rank + 1) / split_k - from;
   const int k_first = count > 0 ? from : all_k, k_tiles = count > 0 ? count : 1;
   //@ else
   const int k_first = 0, k_tiles = all_k;
@@ -192,7 +195,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     ROLLED
     for (int s = 0; s < stages; ++s) {
       mbar_init(full + 8 * s, 1);
-      mbar_init(empty + 8 * s, $((cluster ~= "none" and 2 or 1) * (schedule == "pingpong" and 1 or consumers)));
+      //@ local readers = (cluster ~= "none" and 2 or 1) * (schedule == "pingpong" and 1 or consumers)
+      mbar_init(empty + 8 * s, $readers);
     }
     //@ if loads_c then
     ROLLED
@@ -258,7 +262,8 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       ROLLED
       for (int k = k_first * tile_k; k < (k_first + k_tiles) * tile_k; k += tile_k, at.step()) {
         mbar_wait(empty + 8 * at.slot, at.parity ^ 1);
-        load_slot<$w>(ring + at.slot * slot_bytes, &tmap_a, &tmap_b, k, $to_r, $to_s, full + 8 * at.slot);
+        load_slot<$w>(ring + at.slot * slot_bytes, &tmap_a, &tmap_b, k, $to_r, $to_s,
+                      full + 8 * at.slot);
       }
       //@ end)
       //@ if launch_next == "late" then
@@ -271,14 +276,14 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
     //@ end
     const int consumer = warpgroup - 1;
     const bool leader = threadIdx.x % 128 == 0;
-    //@ local maps = (stored >= 64 and "&tmap_c, " or "") .. (rest > 0 and "&tmap_rest, " or "")
+    //@ local maps_given = (stored >= 64 and "&tmap_c, " or "") .. (rest > 0 and "&tmap_rest, " or "") .. "chunks,"
     //@ if reads_c then
     const scaling by = {alpha, beta};
     grid_dep_wait(); // C is read
     //@ end
     //@ if epilogue == "tma" then
-    //@   local bars = loads_c and ", ring + chunk_full_at + 8 * consumer * chunk_buffers, 0" or ""
-    chunk_ring chunks = {ring + chunks_at + consumer * chunk_buffers * chunk_bytes, 0$bars};
+    //@   local bars = loads_c and "0, ring + chunk_full_at + 8 * consumer * chunk_buffers, 0" or "0"
+    chunk_ring chunks = {ring + chunks_at + consumer * chunk_buffers * chunk_bytes, $bars};
     //@ end
     ring_position at = {0, 0};
     //@ local first, step = "worker", "workers"
@@ -297,16 +302,25 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       //@ if schedule == "pingpong" then
       named_sync(turn + consumer, 256);
       //@ elseif split == "cols" then
-      s += consumer * ($(apart(s_k_major, "(" .. w .. ")")));
+      //@ local beyond = apart(s_k_major, "(" .. w .. ")")
+      s += consumer * ($beyond);
       $to_s += consumer * ($w);
       //@ else
-      r += consumer * ($(apart(r_k_major, "wg_rows")));
+      //@ local below = apart(r_k_major, "wg_rows")
+      r += consumer * ($below);
       $to_r += consumer * wg_rows;
       //@ end
       //@ if loads_c then
-      if (leader && beta != 0.f) load_chunks<$(split_k > 1 and "share" or w)>($(maps)chunks, to.m, to.n);
+      //@   local beside = split_k > 1 and " + rank * share" or ""
+      //@   local c_m, c_n = "to.m" .. (swapped and beside or ""), "to.n" .. (swapped and "" or beside)
+      //@   local c_wide = split_k > 1 and "share" or w
+      if (leader && beta != 0.f) load_chunks<$c_wide>($maps_given $c_m, $c_n);
       //@ end
-      $(split_k > 1 and "" or "const int slot = ")multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
+      //@ if split_k > 1 then
+      multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
+      //@ else
+      const int slot = multiply_tile<$w>(acc, r, s, full, empty, at, k_tiles, leader);
+      //@ end
       //@ if schedule == "pingpong" then
       named_arrive(turn + (consumer ^ 1), 256);
       at.advance(k_tiles); // past the other consumer's tile
@@ -315,17 +329,18 @@ extern "C" __global__ void __launch_bounds__(threads, 1)
       //@ if split_k > 1 then
       accumulators<share> own;
       const u32 parts = ring + consumer * ((split_k - 1) * 256 * row_blocks * share);
-      exchange(own, acc, parts, ring + arrived_at + 8 * consumers, ring + arrived_at + 8 * consumer, leader);
+      exchange(own, acc, parts, ring + arrived_at + 8 * consumers, ring + arrived_at + 8 * consumer,
+               leader);
       $to_s += rank * share;
       //@ else
       if (leader) $release(empty + 8 * slot);
       //@ end
-      //@ local sums, wide = "acc", w
+      //@ local sums, wide, factors = "acc", w, reads_c and ", by" or ""
       //@ if split_k > 1 then sums, wide = "own", "share" end
       //@ if epilogue == "tma" then
-      store_tile<$wide>($sums, $(maps)chunks, to.m, to.n, consumer$(reads_c and ", by" or ""));
+      store_tile<$wide>($sums, $maps_given to.m, to.n, consumer$factors);
       //@ else
-      store_tile<$wide>($sums, C, M, N, ldc, to.m, to.n$(reads_c and ", by" or ""));
+      store_tile<$wide>($sums, C, M, N, ldc, to.m, to.n$factors);
       //@ end
     }
     //@ end)

@@ -260,7 +260,7 @@ end
 -- failure has its reason.
 local function compiler_faults()
   sh.remove(dir .. "/cache") -- what has compiled would not again
-  local code, text, rows = cuda_run("crash=^//.mma: hang=^//.simt:", { n = 9 })
+  local code, text, rows = cuda_run("crash=^//.mma: hang=^//.simt:", { n = 9, space = { "hopper", "mma", "simt" } })
   assert(code == 1, "a kernel that does not build is a failure")
   local why, count, good = { mma = "killed by signal 9", simt = "no end after 1 s" }, {}, {}
   for _, row in ipairs(rows) do

@@ -1,6 +1,7 @@
 -- loom check, against a stand-in for g++ and the CPU device: what is refused, how it is said, and that
 -- whatever the device does is a verdict.
 
+local check_ = require "check"
 local cpu_build = require "cpu_build"
 local desc = require "desc"
 local desc_read = require "desc_read"
@@ -8,6 +9,7 @@ local device = require "device"
 local emit = require "emit"
 local fail = require "fail"
 local narrow_kit = require "narrow_kit"
+local keys = require "key_kit"
 local kit = require "cpu_kit"
 local select_ = require "select"
 local sh = require "tests_sh"
@@ -136,13 +138,16 @@ end
 local function spread()
   local code, said = check(nil, { kernel = host.root .. "/spaces/hopper.lua", n = 12, layout = { "nn", "tn", "nt", "tt" } })
   assert(code == 0 and said:find("checked  12 kernels of 12, 0 refused", 1, true), said)
-  local values = {}
+  local values = { tile_m = {}, consumers = {}, split_k = {} }
   for key in said:gmatch("hopper:([^\n]*)") do
-    for value in key:gmatch("tile_m=%d+") do values[value] = true end
-    for value in key:gmatch("consumers=%d+") do values[value] = true end
+    for name, value in key:gmatch("([%l_]+)=(%d+)") do
+      if values[name] then values[name][value] = true end
+    end
   end
-  for _, value in ipairs { "tile_m=64", "tile_m=128", "tile_m=192", "tile_m=256", "consumers=1", "consumers=2", "consumers=3" } do
-    assert(values[value], value .. " is in no kernel")
+  for name, least in pairs { tile_m = 6, consumers = 3, split_k = 1 } do
+    local n = 0
+    for _ in pairs(values[name]) do n = n + 1 end
+    assert(n >= least, name .. " has but " .. n .. " values")
   end
   local ok, err = pcall(check, nil, { kernel = host.root .. "/tests/spaces/ring.lua",
     problems = { { M = 7, N = 9, K = 11, layout = "tn", dtype = "f16", acc = "f32" } } })
@@ -263,9 +268,9 @@ local function static_rules()
   one_refusal("clusters, TMA and wgmma want sm_90, rtx4090 is sm_89", function(l) l.smem = 1000 * 64 end, nil, nil,
     device.get "rtx4090")
   local big = { M = 8192, N = 8192, K = 64 }
-  one_refusal("4096 CTAs that wait for each other at 8192x8192x64, the h200 holds 132 at once; change tile_m, tile_n",
+  one_refusal("4096 CTAs that wait for each other at 8192x8192x64, the h200 holds 132 at once; change split_k, tile_m, tile_n",
     function(l) l.grid, l.cooperative = "tiles", true end, nil, nil, h200, big)
-  one_refusal("a grid of 4096 CTAs at 8192x8192x64 is no multiple of the cluster of 3; change tile_m, tile_n",
+  one_refusal("a grid of 4096 CTAs at 8192x8192x64 is no multiple of the cluster of 3; change cluster, tile_m, tile_n",
     function(l) l.grid, l.cluster = "tiles", 3 end, nil, nil, h200, big)
   one_refusal("2 CTAs on an SM, their threads and shared memory leave room for 1; change stages",
     function(l) l.ctas_per_sm = 2 end)
@@ -303,6 +308,47 @@ local function reduced()
   end
 end
 
+-- ------------------------------------------------------------------------------- awkward operands
+
+local ANY = "hopper_any:tile_m=64,tile_n=64,consumers=1,producers=1,stages=2"
+
+-- A full check has each shape with operands at 2 bytes past 1 KiB and rows an odd number of elements apart, where the
+-- kernel takes that, and at 16 bytes where TMA does not.
+local function awkward_runs()
+  for key, want in pairs { [ANY] = 1, [kit.hopper] = 8 } do
+    local k = kernel(keys.key(key), { M = key == ANY and 65 or 64, N = 72, K = 80, layout = "tn", dtype = "f16", acc = "f32" })
+    local shifted, plain, odd, whole = 0, 0, {}, {}
+    for _, run in ipairs(check_.runs(k, {})) do
+      if run.shift then shifted = shifted + 1 else plain = plain + 1 end
+      assert(run.shift == nil or run.shift == want, run.shift)
+      for name, ld in pairs(run.padded and shapes.padded(k, run.shape) or {}) do
+        local step = k.launch.legal.ld
+        assert(ld % step == 0)
+        if ld // step % 2 == 1 then odd[name] = true end
+      end
+      for _, name in ipairs { "M", "N", "K" } do whole[name] = whole[name] or run.shape[name] % 2 == 1 end
+    end
+    assert(shifted == 6 and plain == 6)
+    assert(odd.lda and odd.ldb and odd.ldc)
+    assert((whole.M and whole.N and whole.K) == (want == 1))
+  end
+end
+
+-- A kernel that is right where operands are aligned alone; one that is right where rows are.
+local function operands_at_odd_addresses()
+  local k = kernel(keys.key(ANY), { M = 65, N = 72, K = 80, layout = "tn", dtype = "f16", acc = "f32" })
+  for _, change in ipairs { { "const int first = gptr_past_16%(p%) / 2;", "const int first = 0;" },
+                            { "h%.shift%[j%] = [^;]*;", "h.shift[j] = o.first;" }, { "$", "" } } do
+    local text, count = k.text:gsub(change[1], change[2], 1)
+    assert(count == 1, change[1])
+    host.write(dir .. "/awkward.cu", text)
+    host.write(dir .. "/awkward.json", k.desc)
+    local code, said = real { kernel = dir .. "/awkward.cu" }
+    assert(code == (change[1] == "$" and 0 or 1), said)
+    assert(code == 0 or said:find "\nrun      wrong [^\n]*, padded, shifted", said)
+  end
+end
+
 return {
   { name = "a kernel that is right gets every shape and schedule, and ok", run = fine },
   { name = "a deadlock is refused with the lines of kernel and template", run = a_deadlock },
@@ -323,4 +369,6 @@ return {
   { name = "static rules name the number, the limit and what to change", run = static_rules },
   { name = "no shipped candidate breaks a static rule", run = all_shipped_pass },
   { name = "a reduced problem keeps the remainders", run = reduced },
+  { name = "a full check has awkward addresses, rows and sizes", run = awkward_runs },
+  { name = "kernels that take operands for aligned are refused", run = operands_at_odd_addresses },
 }

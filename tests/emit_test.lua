@@ -167,7 +167,7 @@ local function shares()
   assert(of(problem(4096, 4096, 4096, "nt"), 8, all) == "hopper mma simt")
   -- what is hopelessly slow there stays out unless it is asked for
   assert(of(problem(4096, 4096, 4096, "tn"), 64) == "hopper mma")
-  assert(of(problem(101, 77, 33, "tn"), 8) == "simt")
+  assert(of(problem(101, 77, 33, "tn"), 8) == "hopper_any simt")
 end
 
 local function bounded()

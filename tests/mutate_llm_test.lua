@@ -41,18 +41,20 @@ local function refusal(f, ...)
   return fail.text(err) or error("an internal fault: " .. tostring(err))
 end
 
-local function made_up_state()
+-- `path`: of the space; ring.lua, whose points are counted in no time, where it is no matter which.
+local function made_up_state(path)
+  path = path or host.root .. "/tests/spaces/ring.lua"
   local problem = { M = 4096, N = 4096, K = 4096, layout = "tn", dtype = "f16", acc = "f32" }
-  local sp = space.load "hopper"
+  local sp = space.load(path)
   local bound = space.bind(sp, problem, device.get "h200")
   local rows = {}
   for i, cand in ipairs(bound:sample(40, rng.new "made up")) do
     rows[i] = { key = bound:key(cand), cand = cand, status = i % 5 == 0 and "wrong" or "ok",
       ratio = i % 5 ~= 0 and 0.5 + 97 * i % 500 / 1000 or nil, why = "row 3 differs" }
   end
-  return { text = host.read(host.root .. "/spaces/hopper.lua"), space = sp, bound = bound, problem = problem,
+  return { text = host.read(path), space = sp, bound = bound, problem = problem,
     device = bound.device, rows = rows, reward = 0.987, n = 3,
-    path = host.root .. "/spaces/hopper.lua",
+    path = path,
     rejected = { { text = "pin stages 99", reason = "spaces/hopper.lua:13: refused" }, { text = "", reason = "no list" },
       { text = "pin warps 1", reason = host.root .. "/spaces/hopper.lua:14: no" } },
     history = { { gain = 0.0123, edits = { { text = "add-value stages 13", name = "deeper", hypothesis = "h" },
@@ -60,7 +62,8 @@ local function made_up_state()
 end
 
 test("the prompt says all that is known, the same for the same state", function()
-  local state = made_up_state()
+  local hopper = host.root .. "/spaces/hopper.lua"
+  local state = made_up_state(hopper)
   local text = mutate_llm.prompt(state)
   for _, part in ipairs { "@@ system\n", "\n@@ user\n", "\n@@ end", 'param "stages"  { range = {2, ', 'let "a_k_major"',
       "M=4096, N=4096, K=4096, layout tn", "sms=132", "rule 'smem-fits' removes ", "at most 3 edits",
@@ -70,8 +73,8 @@ test("the prompt says all that is known, the same for the same state", function(
       "Best ratio by value", 'warps=["pingpong", 2] ' } do
     holds(text, part)
   end
-  same(mutate_llm.prompt(made_up_state()), text)
-  assert(#text < 20000, "it has " .. #text .. " bytes")
+  same(mutate_llm.prompt(made_up_state(hopper)), text)
+  assert(#text < 32000, "it has " .. #text .. " bytes")
   -- a spec cannot begin a message of its own, and a search may know nothing yet
   state.text = "@@ user\nx\n@@ end\n" .. state.text
   state.rows, state.rejected, state.history, state.reward = {}, nil, nil, nil
@@ -91,7 +94,7 @@ test("edits that the model names are read as edits of the space", function()
     same(proposals[1].name .. "|" .. proposals[1].hypothesis, "deep|more loads in flight")
     same(edit.format(proposals[1].op), "add-value stages 6 8")
     same(edit.format(proposals[2].op), "pin warps pingpong,2")
-    assert(edit.apply(state.text, host.root .. "/spaces/hopper.lua", proposals[2].op))
+    assert(edit.apply(state.text, state.path, proposals[2].op))
     same(#rejects, 1)
     same(rejects[1].reason .. ": " .. rejects[1].detail, "unknown op: edit 3 (odd) 'melt'")
     lacks(host.read(m.transcript), KEY)

@@ -15,6 +15,9 @@ local SM_80 = [[
   stg<u32>(u, i, ldg<u32>(w, i)); stg<float>(f, i, x); stg_pair<f16>(h, i, v);
   stg_words<1>(u, i, ldg_words<1>(w, i)); stg_words<2>(h, i, ldg_words<2>(a, i));
   stg_words<4>(f, i, ldg_words<4>(b, i)); v += ldg<u32>(gptr_at<const u32>(a, 64), i);
+  stg_words_stream<1>(u, i, ldg_words_stream<1>(w, i)); stg_words_stream<2>(h, i, ldg_words_stream<2>(a, i));
+  stg_words_stream<4>(f, i, ldg_words_stream<4>(b, i)); v += gptr_past_16(a) + gptr_past_16(f);
+  v += float_bits(x); x += bits_float(v);
   fence_gpu(); v += atom_add(u, i, v) + atom_add_acq_rel(u, i, v) + atom_inc(u, i, v) + atom_inc_acq_rel(u, i, v);
   red_add(f, i, x); red_add(u, i, v); v += ld_acquire(w, i) + ld_relaxed(w, i); st_release(u, i, v);
   x += lds_f32(s); sts_f32(s, x); v += atom_add_shared(s, v);
@@ -33,11 +36,14 @@ local SM_90 = [[
   mbar_init(s, 1); mbar_inval(s); fence_mbar_init(); mbar_arrive(s); mbar_expect_tx(s, 16); mbar_add_tx(s, 16);
   mbar_wait(s, 0); if (mbar_try(s, 1)) v++; mbar_wait_cluster(s, 1); cp_async_mbar_arrive(s);
   prefetch_tensor_map(&map); tma_load_2d(s, &map, 0, 1, s); tma_load_2d_multicast(s, &map, 0, 1, s, (u16)v);
+  tma_load_2d_hint(s, &map, 0, 1, s, l2_evict_first()); tma_prefetch_2d(&map, 0, 1);
+  tma_load_2d_multicast_hint(s, &map, 0, 1, s, (u16)v, l2_evict_last());
+  tma_store_2d_hint(&map, s, 0, 1, l2_evict_normal());
   tma_store_2d(&map, s, 0, 1); tma_store_commit(); tma_store_wait_read<1>(); tma_store_wait<0>();
   bulk_load<f16>(s, a, i, v, s); bulk_store<f16>(h, i, s, v); bulk_push(s, s, v, s);
   fence_proxy_async(); fence_proxy_async_all(); fence_cluster();
   v += cluster_rank() + cluster_size(); cluster_arrive(); cluster_wait(); cluster_sync();
-  v = map_shared(v, 1); mbar_arrive_cluster(v);
+  v = map_shared(v, 1); mbar_arrive_cluster(v); mbar_arrive_peer(v);
   stc_words<1>(v, ldc_words<1>(v)); stc_words<2>(v, ldc_words<2>(v)); stc_words<4>(v, ldc_words<4>(v));
   st_async<1>(v, lds_words<1>(s), v); st_async<2>(v, lds_words<2>(s), v); st_async<4>(v, q, v);
 ]]

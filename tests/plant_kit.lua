@@ -2,7 +2,7 @@
 -- it, and a run of that on the CPU device.
 --
 -- A set is {name, bases, plants, work}: its name in messages, the good kernels {name, key, shapes}, what is planted in
--- them {name, base, find, replace, ...}, and the folder that it writes to.
+-- them {name, base, find, replace, ...}, and the folder that it writes to. A shape is {M, N, K, job = "words of a job"}.
 
 local device = require "device"
 local emit = require "emit"
@@ -30,11 +30,11 @@ end
 
 -- ------------------------------------------------------------------------------- kernels and plants
 
--- Spaces of our own lie in tests/mutants, with their templates; the others are the shipped ones.
+-- Spaces of our own lie in tests/mutants, with their templates, or in tests/spaces; the others are the shipped ones.
 local function locate(name)
-  local own = here .. "/spaces/" .. name .. ".lua"
+  local own, other = here .. "/spaces/" .. name .. ".lua", host.root .. "/tests/spaces/" .. name .. ".lua"
   if host.stat(own) then return own, here end
-  return name, nil
+  return host.stat(other) and other or name, nil
 end
 
 -- The kernel of a base, whose key names what matters there, as the product emits it: {text, desc, launch, key, ...}.
@@ -130,10 +130,12 @@ function kit.compile(t)
     '-DLOOM_KERNEL="' .. t.dir .. '/k.cu"', host.root .. "/bench/cpu/entry.cpp" }
 end
 
--- Leading dimensions of the second shape and those after it: rows lie further apart than they are long.
-local function padded(shape, layout)
+-- Leading dimensions of the second shape and those after it: rows lie further apart than they are long, by an odd
+-- number of elements where the kernel takes that.
+local function padded(shape, layout, legal)
   local M, N, K = shape[1], shape[2], shape[3]
   local a, b = layout:sub(2, 2) == "n" and K or M, layout:sub(1, 1) == "n" and N or K
+  if legal.ld == 1 then return string.format("lda=%d ldb=%d ldc=%d", a + 8 | 1, b + 14 | 1, N + 6 | 1) end
   return string.format("lda=%d ldb=%d ldc=%d", a + 8, b + 16, N + 8)
 end
 
@@ -143,7 +145,8 @@ local function run(set, t, job)
   for i, shape in ipairs(t.base.shapes) do
     local words = { "check", "so=" .. t.dir .. "/k.so", "desc=" .. t.dir .. "/k.json", "report=" .. t.dir .. "/report" .. i,
       "counters=" .. t.dir .. "/counters" .. i }
-    local more = string.format("M=%d N=%d K=%d %s %s", shape[1], shape[2], shape[3], i > 1 and padded(shape, t.layout) or "", job)
+    local lds = i > 1 and padded(shape, t.layout, t.launch.legal) or ""
+    local more = string.format("M=%d N=%d K=%d %s %s %s", shape[1], shape[2], shape[3], shape.job or "", lds, job)
     for word in more:gmatch("%S+") do words[#words + 1] = word end
     jobs[i] = table.concat(words, "\t") .. "\n"
   end

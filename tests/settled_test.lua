@@ -47,7 +47,7 @@ local function wrong_in_another_process()
   local count = #of_pass "> 0"
   local code, said = run({ processes = 3 })
   assert(code == 1 and said:find(wrong) and not said:find(ranked) and #of_pass "> 0" == count, said)
-  code, said = run({ processes = 3, n = 5 }) -- chosen and built anew
+  code, said = run({ processes = 3, n = 7 }) -- chosen and built anew
   assert(code == 1 and said:find(wrong) and not said:find(ranked), said)
 end
 

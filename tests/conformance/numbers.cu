@@ -1,4 +1,4 @@
-// numbers.cu -- conversions between floats and the 16-bit types.
+// numbers.cu -- conversions between floats and the 16-bit types, floats and their bits.
 #include "case.h"
 
 template <class T> LOOM_FN void all_to_float(gptr<u32> out) {
@@ -43,3 +43,14 @@ template <class T> LOOM_FN void from_floats(gptr<const u32> in, gptr<u32> out) {
 }
 CASE(from_float__f16) { from_floats<f16>(in, out); }
 CASE(from_float__bf16) { from_floats<bf16>(in, out); }
+
+CASE(float_bits__values) {
+  gptr<const float> x = gptr_at<const float>(in, 0);
+  ROLLED
+  for (int i = thread(); i < 1024; i += threads()) stg<u32>(out, i, float_bits(ldg<float>(x, i)));
+}
+// Twice the float whose bits these are.
+CASE(bits_float__values) {
+  ROLLED
+  for (int i = thread(); i < 1024; i += threads()) put(out, i, 2.f * bits_float(ldg<u32>(in, i)));
+}

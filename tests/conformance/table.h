@@ -36,6 +36,8 @@ ROW(pack__f16, IN_NEAR_F16, 1, 256, 1, 0, 2048, 1024, "pack")
 ROW(pack__bf16, IN_NEAR_BF16, 1, 256, 1, 0, 2048, 1024, "pack")
 ROW(from_float__f16, IN_NEAR_F16, 1, 256, 1, 0, 1024, 1024, "from_float")
 ROW(from_float__bf16, IN_NEAR_BF16, 1, 256, 1, 0, 1024, 1024, "from_float")
+ROW(float_bits__values, IN_NEAR_F16, 1, 256, 1, 0, 1024, 1024, "float_bits")
+ROW(bits_float__values, IN_NEAR_BF16, 1, 256, 1, 0, 1024, 1024, "bits_float")
 
 // threads.cu
 ROW(shfl__words, IN_BITS, 1, 64, 1, 0, 64, 192, "shfl")
