@@ -108,8 +108,9 @@ end
 
 local function run_groups(words, jobs)
   local tally = { passed = 0, failed = 0, skipped = 0 }
-  local pool, env = host.pool(jobs), { "LOOM_TEST_JOBS=" }
-  for _, g in ipairs(groups_of(words)) do
+  local pool = host.pool(jobs)
+  for i, g in ipairs(groups_of(words)) do
+    local env = { "LOOM_TEST_JOBS=", "LOOM_TEST_GROUP=" .. i } -- temporary folders are named by it (tests_sh.lua)
     pool:submit { argv = g.argv, tag = g.name, timeout = 900, env = env }
   end
   for result in function() return pool:wait() end do count(result, tally) end

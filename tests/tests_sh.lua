@@ -18,7 +18,8 @@ local made = 0
 -- A new empty folder under out/build/test; its name contains `what`.
 function sh.tmpdir(what)
   made = made + 1
-  local dir = string.format("%s/out/build/test/%s %d", host.root, what, made)
+  local group = host.getenv "LOOM_TEST_GROUP" -- of the files that run beside others (lua/testing.lua)
+  local dir = string.format("%s/out/build/test/%s%s %d", host.root, group and group .. " " or "", what, made)
   sh.remove(dir)
   assert(host.mkdir(dir))
   return dir
