@@ -88,7 +88,6 @@ local function by_score(x, y)
 end
 
 local DRAWN = 5000 -- points that a survey looks at where neither a walk nor a climb will do
-local FAMILY = 3   -- of one family (climb.family) ahead of the others
 
 -- One walk over the space: the `n` best predicted of its new points, and `n` drawn uniformly.
 local function walked(b, known, n, rng)
@@ -120,7 +119,7 @@ local function climbed(b, known, n, rng)
     if not known[entry.key] then new[#new + 1] = entry end
   end
   if not new[1] then return nil end
-  for i, entry in ipairs(climb.mixed(new, n, FAMILY)) do
+  for i, entry in ipairs(climb.mixed(new, n, climb.share)) do
     front[i] = { b = b, cand = entry.cand, key = entry.key, score = entry.cost }
   end
   for _ = 1, n do

@@ -42,9 +42,6 @@ local function keep(best, entry, limit)
   best[limit + 1] = nil
 end
 
--- So many of a family (climb.family) are let ahead of the others: a prediction errs for a family as a whole.
-local FAMILY = 3
-
 -- The best predicted points of a space that is small enough to be walked, or in which a climb came by few,
 -- as {cand, cost}.
 local SURVEYED = 20000
@@ -64,7 +61,7 @@ local function best_of(b, limit)
   local front = {}
   if climb.wanted(b) then
     local found = climb.new(b, function(full) return model.predict(b, full) end):points()
-    front = climb.mixed(found, 4 * limit, 4 * FAMILY)
+    front = climb.mixed(found, 4 * limit, 4 * climb.share)
   end
   if #front < limit then front = surveyed(b, 4 * limit) end
   local items = {}
@@ -134,7 +131,7 @@ local function unlike_first(rest, taken)
   local ahead = {}
   for _, item in ipairs(rest) do
     local family = item.b.space.name .. " " .. climb.family(item.cand)
-    local like = (of[family] or 0) >= FAMILY
+    local like = (of[family] or 0) >= climb.share
     for _, other in ipairs(kept) do like = like or twins(item, other) end
     if not like then kept[#kept + 1], of[family] = item, (of[family] or 0) + 1 end
     table.insert(like and behind or ahead, item)
